@@ -26,7 +26,7 @@ COPY tools/provision.sh tools/progress.sh tools/
 COPY sfc_testbed/__init__.py sfc_testbed/
 COPY softswitch/pyproject.toml softswitch/README.md softswitch/LICENSE softswitch/
 COPY softswitch/src/softswitch/__init__.py softswitch/src/softswitch/
-RUN make .venv/ready && rm -rf /var/lib/apt/lists/*
+RUN mkdir src && ln -s ../sfc_testbed src && make .venv/ready && rm -rf /var/lib/apt/lists/*
 
 COPY . .
 RUN make setup

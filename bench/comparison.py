@@ -6,38 +6,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from bench.benchmarks.peers import TARGETS, WORKERS
+from bench.benchmarks.peers import PEERS, WORKERS
 from bench.instruments.benchmark import Figure
 from bench.report import value_text
 from sfc_testbed.analysis.formatting import markdown_table
 
-_HEADINGS = ("compared with", "work", "theirs", "ours", "ours / theirs", f"{WORKERS} workers / theirs")
+_OURS = ("ours", f"ours, {WORKERS} workers")
+_PEER_HEADINGS = (
+    "simulator",
+    "work",
+    "theirs",
+    "ours: 1 worker",
+    f"{WORKERS} workers",
+    "ratio: 1 worker",
+    f"{WORKERS} workers",
+)
+_SWITCH_HEADINGS = ("switch", "theirs", "ours", "ours / theirs")
 _SWITCHES = {"BMv2": "BMv2", "a bare forwarder": "forwarder"}
 """The contestants of the benchmark `switch`, and their figures' names."""
-_SWITCH_WORK = "lossless rate; switches run the SFC program"
+_TIMES = ("wall time", "CPU time")
 
 
 def comparison(figures: Sequence[Figure]) -> str:
-    """Return a row for each work that was measured with a peer or a switch; one without a stored figure says so."""
+    """Return a table of simulators and one of switches. What has no stored figure says so."""
     texts = {figure.name: value_text(figure) for figure in figures}
-    rows: list[Sequence[str]] = []
-    for peer in (peer.name for peer in TARGETS):
-        rows += list(_peer_rows(peer, texts)) or [_absent(peer)]
+    peers: list[Sequence[str]] = []
+    for peer in (peer.name for peer in PEERS):
+        peers += list(_peer_rows(peer, texts)) or [(peer, "not measured", *[""] * 5)]
+    switches: list[Sequence[str]] = []
     for label, switch in _SWITCHES.items():
-        ratio = texts.get(f"softswitch / {switch}")
-        rates = (texts.get(switch, ""), texts.get("softswitch", ""))
-        rows.append((label, _SWITCH_WORK, *rates, ratio, "") if ratio else _absent(label))
-    return markdown_table(_HEADINGS, rows)
+        names = (switch, "softswitch", f"softswitch / {switch}")
+        is_stored = names[-1] in texts
+        switches.append(
+            (label, *(texts.get(name, "") for name in names)) if is_stored else (label, "not measured", "", "")
+        )
+    return f"{markdown_table(_PEER_HEADINGS, peers)}\n{markdown_table(_SWITCH_HEADINGS, switches)}"
 
 
 def _peer_rows(peer: str, texts: Mapping[str, str]) -> Iterator[Sequence[str]]:
-    ending = f": ours / {peer}"
+    ending = f": {peer} / {_OURS[0]}, {_TIMES[0]}"
     for name in texts:
         if name.endswith(ending):
             work = name.removesuffix(ending)
-            names = (peer, "ours", f"ours / {peer}", f"ours, {WORKERS} workers / {peer}")
-            yield peer, work, *(texts.get(f"{work}: {name}", "") for name in names)
+            columns = (peer, *_OURS, *(f"{peer} / {ours}" for ours in _OURS))
+            yield peer, work, *(_both(f"{work}: {column}", texts) for column in columns)
 
 
-def _absent(label: str) -> Sequence[str]:
-    return label, "not measured", "", "", "", ""
+def _both(name: str, texts: Mapping[str, str]) -> str:
+    return ", ".join(text for time in _TIMES if (text := texts.get(f"{name}, {time}")))

@@ -22,7 +22,7 @@ def main() -> None:
         net.set_link("h2", "s1", up=True)
         print(f"done now: {net.wait([message], seconds=60)}")
         assert message.sent is not None
-        print(f"{message.sent.counts.packets_resent} packets were sent again")
+        print(f"{message.sent.figures.packets_resent} packets were sent again")
 
 
 if __name__ == "__main__":

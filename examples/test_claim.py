@@ -10,11 +10,10 @@ Runs in virtual time give the same figures on every machine. pytest ends with ex
 from pathlib import Path
 
 import sfc_testbed as sfc
-from sfc_testbed.reproduction.model.quantities import DROPS, PEAK_BUFFER
 
 CLAIMS = (
-    sfc.Ratio("SFC needs less buffer", "at most 80 %", PEAK_BUFFER, scheme="sfc", base="irn", at_most=0.8),
-    sfc.Bound("nothing is lost", "0", DROPS, scheme="sfc", at_most=0),
+    sfc.Ratio("SFC needs less buffer", "at most 80 %", sfc.PEAK_BUFFER, scheme="sfc", base="irn", at_most=0.8),
+    sfc.Bound("nothing is lost", "0", sfc.DROPS, scheme="sfc", at_most=0),
 )
 
 

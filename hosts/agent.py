@@ -49,8 +49,8 @@ from sfc_testbed.hosts.protocol import (
     parse_command,
 )
 from sfc_testbed.hosts.records import RecordWriter, host_state
-from sfc_testbed.hosts.transport.messages import Event
 from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import load
@@ -154,7 +154,7 @@ class Agent:
     def _start(self, start_ns: int) -> None:
         self._records = RecordWriter(self._emit, self._dilation, start_ns, self._config.switches)
         for nic in self._nics.values():
-            nic.count_intervals_from(start_ns)
+            nic.start(start_ns)
         for served in self._config.hosts:
             plan_stalls(self._nics[served.host.name], served.stalls, self._dilation, start_ns)
         self._start_ns = start_ns

@@ -27,12 +27,14 @@ from sfc_testbed.hosts.transport import messages
 from sfc_testbed.hosts.transport.congestion import UNLIMITED_WINDOW
 from sfc_testbed.hosts.transport.congestion.trace import CongestionState
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
-from sfc_testbed.hosts.transport.messages import BtsReceived, Event, MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived
+from sfc_testbed.hosts.transport.model_clock import ModelClock
 from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.reports import Event, NicState
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.bts import STAMPS, tick_ns
 from sfc_testbed.wire.constants import BtsCause
 from sfc_testbed.wire.dilation import Dilation
-from sfc_testbed.wire.units import NS_PER_US
 
 _CAUSES = {cause: cause.name.lower() for cause in BtsCause}
 
@@ -59,14 +61,14 @@ class RecordWriter:
         """Pass every record to `take`; the keys of `switches` are switch numbers."""
         self._take = take
         self._dilation = dilation
-        self._us_ns = dilation.wall_ns(NS_PER_US)
         self._stamp_period_ns = STAMPS * tick_ns(dilation)
-        self._start_ns = start_ns
+        self._clock = ModelClock(dilation, start_ns)
+        self._instant_us = self._clock.instant_us
         self._switches = switches
 
     def write(self, host: str, event: Event) -> None:
         """Record one event of one host's NIC."""
-        if isinstance(event, SendingReport):
+        if isinstance(event, Transmission):
             self._take(self._sent(event))
         elif isinstance(event, MessageReceived):
             self._take(self._goodput(event.last))
@@ -87,26 +89,22 @@ class RecordWriter:
         """Record the state of messages that were unfinished at the end of the run, at the sender and the receiver."""
         nic.end_intervals()
         self.write_events(nic)
-        for report in nic.unfinished_messages():
-            self._take(self._sent(report))
+        for unfinished in nic.unfinished_messages():
+            self._take(self._sent(unfinished))
 
     def write_late_bins(self, node: str, bins: Iterable[LateBin]) -> None:
         """Record the lateness of an agent's hosts over time."""
         for late_bin in bins:
-            late_us = self._dilation.model_us(late_bin.max_ns)
+            late_us = self._clock.duration_us(late_bin.max_ns)
             self._take(Late(self._instant_us(late_bin.end_ns), "host", node, late_bin.departures, late_us))
 
-    def _instant_us(self, wall_ns: int) -> float:
-        return (wall_ns - self._start_ns) / self._us_ns
-
-    def _sent(self, report: SendingReport) -> FlowSent:
-        message = report.message
+    def _sent(self, sent: Transmission) -> FlowSent:
+        message = sent.message
         return FlowSent(
             flow_id=message.flow_id,
-            finish_us=None if report.finish_ns == NEVER else self._instant_us(report.finish_ns),
-            paused_us=self._dilation.model_us(report.paused_ns),
-            counts=report.counts,
-            gave_up=report.gave_up,
+            finish_us=None if sent.finish_ns == NEVER else self._instant_us(sent.finish_ns),
+            figures=sent.figures,
+            gave_up=sent.gave_up,
             start_us=self._instant_us(message.ready_ns) if message.after else None,
         )
 
@@ -124,7 +122,7 @@ class RecordWriter:
             flow_id=event.flow_id,
             cwnd_bytes=None if event.window_bytes == UNLIMITED_WINDOW else event.window_bytes,
             rate_bps=event.rate_bps * self._dilation.factor,
-            rtt_us=None if event.rtt_ns is None else self._dilation.model_us(event.rtt_ns),
+            rtt_us=None if event.rtt_ns is None else self._clock.duration_us(event.rtt_ns),
         )
 
     def _signal(self, host: str, event: BtsReceived) -> Signal:
@@ -152,7 +150,7 @@ class RecordWriter:
         return self._instant_us(received_ns - (received_ns - stamp_ns) % self._stamp_period_ns)
 
 
-def host_state(statistics: HostStatistics, state: messages.NicState, dilation: Dilation, now_ns: int) -> HostState:
+def host_state(statistics: HostStatistics, state: NicState, dilation: Dilation, now_ns: int) -> HostState:
     """Return the current state of a host, in model units; pause times are the remaining durations."""
 
     def left_us(until_ns: int) -> float:
@@ -160,14 +158,13 @@ def host_state(statistics: HostStatistics, state: messages.NicState, dilation: D
 
     sending = tuple(
         MessageState(
-            flow_id=message.report.message.flow_id,
-            acknowledged_bytes=min(message.acknowledged_bytes, message.report.message.size_bytes),
+            flow_id=message.transmission.flow_id,
+            acknowledged_bytes=min(message.acknowledged_bytes, message.transmission.size_bytes),
             in_flight_bytes=message.in_flight_bytes,
             paused_for_us=left_us(message.paused_until_ns),
-            paused_us=dilation.model_us(message.report.paused_ns),
             window_bytes=None if message.window_bytes == UNLIMITED_WINDOW else message.window_bytes,
             rate_gbps=message.rate_bps * dilation.factor / 1e9,
-            counts=message.report.counts,
+            figures=message.transmission.figures,
         )
         for message in state.messages
     )

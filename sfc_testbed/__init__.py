@@ -3,7 +3,8 @@
 """The testbed: `import sfc_testbed as sfc` offers the functions and classes of `__all__` (docs/api.md).
 
 In a clone, some folders of the package are links to folders at the top of the tree. Python imports these from the top,
-so that tracebacks, debuggers and coverage name the files that people edit. Type checkers follow the links.
+so that tracebacks, debuggers and coverage name the files that people edit. Type checkers follow the links. An editable
+installation finds the package as a link in `src`.
 """
 
 import os.path
@@ -11,12 +12,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if os.path.islink(os.path.join(__path__[0], "hosts")):  # noqa: PTH114, PTH118 (every command imports this)
+    __path__[0] = os.path.realpath(__path__[0])
     __path__.insert(0, os.path.dirname(__path__[0]))  # noqa: PTH120
 
 if TYPE_CHECKING:
     from sfc_testbed.api.comparison import Comparison as Comparison
+    from sfc_testbed.api.functions import check as check
     from sfc_testbed.api.functions import compare as compare
     from sfc_testbed.api.functions import load as load
+    from sfc_testbed.api.functions import names as names
     from sfc_testbed.api.functions import open_network as open_network
     from sfc_testbed.api.functions import run as run
     from sfc_testbed.api.functions import run_script as run_script
@@ -53,6 +57,15 @@ if TYPE_CHECKING:
     from sfc_testbed.reproduction.model.claims import Ratio as Ratio
     from sfc_testbed.reproduction.model.claims import SlopeRatio as SlopeRatio
     from sfc_testbed.reproduction.model.claims import Spread as Spread
+    from sfc_testbed.reproduction.model.quantities import DROPS as DROPS
+    from sfc_testbed.reproduction.model.quantities import INCAST_COMPLETION as INCAST_COMPLETION
+    from sfc_testbed.reproduction.model.quantities import P50_SLOWDOWN as P50_SLOWDOWN
+    from sfc_testbed.reproduction.model.quantities import P95_SLOWDOWN as P95_SLOWDOWN
+    from sfc_testbed.reproduction.model.quantities import P99_SLOWDOWN as P99_SLOWDOWN
+    from sfc_testbed.reproduction.model.quantities import PAUSE_FRAMES as PAUSE_FRAMES
+    from sfc_testbed.reproduction.model.quantities import PEAK_BUFFER as PEAK_BUFFER
+    from sfc_testbed.reproduction.model.quantities import RECEIVER_THROUGHPUT as RECEIVER_THROUGHPUT
+    from sfc_testbed.reproduction.model.quantities import slowdown as slowdown
     from sfc_testbed.request.errors import Error as Error
     from sfc_testbed.request.errors import UsageError as UsageError
     from sfc_testbed.request.extensions import unuse as unuse
@@ -71,7 +84,9 @@ _DEPRECATED: dict[str, str] = {}
 """Old names and their successors. They warn for two minor versions, and then go (docs/maintaining.md)."""
 
 _PLACES = {
-    **dict.fromkeys(("compare", "load", "open_network", "run", "run_script", "sweep", "use"), "api.functions"),
+    **dict.fromkeys(
+        ("check", "compare", "load", "names", "open_network", "run", "run_script", "sweep", "use"), "api.functions"
+    ),
     "unuse": "request.extensions",
     "Error": "request.errors",
     "UsageError": "request.errors",
@@ -91,6 +106,13 @@ _PLACES = {
     **dict.fromkeys(("claims", "export_format", "plot", "quantity", "section"), "extend_results"),
     **dict.fromkeys(
         ("Bound", "Judged", "Linear", "NoneLower", "Ratio", "SlopeRatio", "Spread"), "reproduction.model.claims"
+    ),
+    **dict.fromkeys(
+        (
+            *("DROPS", "INCAST_COMPLETION", "P50_SLOWDOWN", "P95_SLOWDOWN", "P99_SLOWDOWN", "PAUSE_FRAMES"),
+            *("PEAK_BUFFER", "RECEIVER_THROUGHPUT", "slowdown"),
+        ),
+        "reproduction.model.quantities",
     ),
     **dict.fromkeys(("AckSample", "CongestionControl", "PathContext"), "hosts.transport.congestion"),
     "FlowControl": "hosts.transport.flow_control",

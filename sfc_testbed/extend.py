@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery
+from sfc_testbed.request.arguments import checked_call
 from sfc_testbed.request.checks import STRICT, nearest, shown
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import folder, owner
@@ -26,6 +27,8 @@ from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS, Entries, Swi
 from sfc_testbed.topologies.shapes import SHAPES, Shape
 
 Kind = TypeVar("Kind", bound=type[Any])
+Name = str
+"""A name. The function checks it, because it is a class if somebody forgets the parentheses of a decorator."""
 Chosen = Mapping[str, Any]
 _NONE: Chosen = {}
 _LONGEST_PAUSE_NS = 1_000_000
@@ -39,8 +42,9 @@ class Settings(BaseModel):
     model_config = STRICT
 
 
+@checked_call
 def congestion_control(
-    name: str,
+    name: Name,
     summary: str = "",
     *,
     switch: Chosen = _NONE,
@@ -72,8 +76,9 @@ def congestion_control(
     return added
 
 
+@checked_call
 def flow_control(
-    name: str, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE
+    name: Name, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE
 ) -> Callable[[Kind], Kind]:
     """Add a subclass of FlowControl and a scheme of the same name, with selective retransmission.
 
@@ -91,8 +96,9 @@ def flow_control(
     return added
 
 
+@checked_call
 def loss_recovery(
-    name: str, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE
+    name: Name, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE
 ) -> Callable[[Kind], Kind]:
     """Add a subclass of LossRecovery and a scheme of the same name. The arguments are those of `flow_control`."""
     _check_call("loss_recovery", name)
@@ -108,14 +114,16 @@ def loss_recovery(
     return added
 
 
+@checked_call
 def scheme(
-    name: str, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE, congestion: str = "window"
+    name: Name, summary: str = "", *, switch: Chosen = _NONE, transport: Chosen = _NONE, congestion: str = "window"
 ) -> None:
     """Add a scheme: settings of switches and hosts, and the congestion control that applies without `+`."""
     SCHEMES.add(name, Scheme(name, summary or name, switch, {**_SELECTIVE, **transport}, congestion), owner())
 
 
-def topology(name: str) -> Callable[[Kind], Kind]:
+@checked_call
+def topology(name: Name) -> Callable[[Kind], Kind]:
     """Add a subclass of Shape as `--topology NAME`. Its fields are settings; lists show its docstring's first line."""
     _check_call("topology", name)
 
@@ -128,8 +136,9 @@ def topology(name: str) -> Callable[[Kind], Kind]:
     return added
 
 
+@checked_call
 def scenario(
-    name: str,
+    name: Name,
     summary: str = "",
     *,
     scale: Scale | None = None,
@@ -153,7 +162,8 @@ def scenario(
     return added
 
 
-def switch_program(name: str, file: str, *, settings: type[BaseModel] = Settings) -> Callable[[Entries], Entries]:
+@checked_call
+def switch_program(name: Name, file: str, *, settings: type[BaseModel] = Settings) -> Callable[[Entries], Entries]:
     """Add a P4 program as `--p4 NAME`: a path of P4 or BMv2 JSON, relative to the extension's file.
 
     The decorated function returns the entries of the program's own tables for one switch, as TableEntry: it gets the

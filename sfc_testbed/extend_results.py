@@ -24,6 +24,7 @@ from sfc_testbed.analysis.report.plots import PLOTS, TRACES, Page, PagePlot
 from sfc_testbed.analysis.report.sections import SECTIONS, Section
 from sfc_testbed.analysis.results.quantities import QUANTITIES, NotMeasured, Quantity
 from sfc_testbed.reproduction.model.claims import CLAIMS, is_claim
+from sfc_testbed.request.arguments import checked_call
 from sfc_testbed.request.checks import nearest, shown
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import described, owner
@@ -32,6 +33,7 @@ from sfc_testbed.testbed.execution.export_formats import EXPORT_FORMATS, Exporte
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from sfc_testbed.analysis.plots.description import Plot
     from sfc_testbed.analysis.results.stored import Run as StoredRun
     from sfc_testbed.api.run import Run
     from sfc_testbed.reproduction.model.experiment import Claim
@@ -47,11 +49,13 @@ def _returned(function: Callable[..., Any], value: object, expected: str) -> Typ
     return TypeError(f"the function returned {shown(value)} instead of {expected}{place}")
 
 
+@checked_call
 def plot(name: str, caption: str, *, page: Page = "run", needs: Sequence[str] = ()) -> Callable[[Function], Function]:
     """Add a plot to the pages of runs, comparisons or sweeps, and to `Run.plot()` and the like.
 
     The function gets the Run; on page "comparison", the runs by label; on page "sweep", the Sweep. It returns a figure
-    of matplotlib or its axes, or None to leave the plot out. If it has a second parameter, it gets axes to draw on.
+    of matplotlib or its axes, a Plot of `sfc_testbed.analysis.plots.description`, or None to leave the plot out. If it
+    has a second parameter, it gets axes to draw on.
     `needs`: names of traces without which the plot is left out, such as "cc".
     """
 
@@ -68,6 +72,7 @@ def plot(name: str, caption: str, *, page: Page = "run", needs: Sequence[str] = 
     return added
 
 
+@checked_call
 def section(name: str, title: str = "", *, page: Page = "run") -> Callable[[Function], Function]:
     """Add a section to the pages of runs, comparisons or sweeps.
 
@@ -84,6 +89,7 @@ def section(name: str, title: str = "", *, page: Page = "run") -> Callable[[Func
     return added
 
 
+@checked_call
 def quantity(name: str, unit: str = "") -> Callable[[Callable[[Run], float | None]], Quantity]:
     """Add a quantity of runs: a column of sweeps and comparisons, an entry of `Run.quantities`, and usable in claims.
 
@@ -117,6 +123,7 @@ def claims(*claimed: Claim) -> None:
     CLAIMS.add(f"claims-{next(_numbers)}", claimed, owner())
 
 
+@checked_call
 def export_format(name: str, summary: str = "") -> Callable[[Function], Function]:
     """Add a format of `export --format`. The function gets the Run and a folder, and returns the paths that it wrote.
 
@@ -166,11 +173,12 @@ def _given(content: Any) -> object:
     return _run(content)
 
 
-def _drawn(function: Callable[..., Any], given: object) -> Figure | None:
-    """Return the figure of a function, in the style of the testbed's plots. UsageError if it returns something else."""
+def _drawn(function: Callable[..., Any], given: object) -> Plot | Figure | None:
+    """Return the plot of a function; a figure in the style of the testbed. TypeError if it returns something else."""
     from matplotlib.figure import Figure
 
     from sfc_testbed.analysis.plots.canvas import new_figure, plot_style, styled
+    from sfc_testbed.analysis.plots.description import Plot
 
     with plot_style():
         if _wants_axes(function):
@@ -180,10 +188,10 @@ def _drawn(function: Callable[..., Any], given: object) -> Figure | None:
         else:
             made = function(given)
             made = getattr(made, "figure", made)
-    if made is None:
-        return None
+    if made is None or isinstance(made, Plot):
+        return made
     if not isinstance(made, Figure):
-        raise _returned(function, made, "a figure of matplotlib")
+        raise _returned(function, made, "a figure of matplotlib, a Plot or None")
     return styled(lambda: made)()
 
 

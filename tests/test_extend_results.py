@@ -175,7 +175,7 @@ def test_a_comparison_has_quantities_claims_and_plots(
     use(MINE)
     held = judged(claims_of_extensions(), folders)
     assert [claim.holds for claim in held] == [True, True]
-    page = write_comparison_report(folders, tmp_path / "out", held).read_text()
+    page = write_comparison_report(folders, tmp_path / "out", held, pictures=True).read_text()
     assert "FCT of all runs." in page and (tmp_path / "out" / "both.png").is_file()
     stored, _ = read_comparison(tmp_path / "out")
     values = {(row.name, row.label): row.value for row in stored.quantities}
@@ -251,8 +251,8 @@ def test_a_figure_with_another_layout_than_a_grid_becomes_an_image(
         "@sfc.plot('plain', 'Mine.')\ndef plain(run):\n    return plt.subplots(1, 2)[0]\n"
     )
     run = load_run(folders[0])
-    placed = [plot for plot in placed_plots(RUN_PLOTS, run, [run]) if not plot.is_own]
-    twin, plain = (str(shown["svg"]) for shown in on_page(tmp_path, placed, pictures=False))
+    placed = [plot for plot in placed_plots(RUN_PLOTS, run, [run]) if plot.name in ("twin", "plain")]
+    twin, plain = (str(shown["drawn"]) for shown in on_page(tmp_path, placed, pictures=False))
     assert twin.startswith('<img alt="Mine."') and "<svg" in plain
     assert plt.get_fignums() == []
 

@@ -19,7 +19,7 @@ from sfc_testbed.place import ROOT
 
 DIST = ROOT / "dist"
 PARTS = {
-    "sfc_testbed": (".", ("pyproject.toml", "README.md", "LICENSE", "sfc_testbed")),
+    "sfc_testbed": (".", ("pyproject.toml", "README.md", "LICENSE", "src")),
     "softswitch": ("softswitch", ("pyproject.toml", "README.md", "LICENSE", "src")),
 }
 """The folder of each distribution, and its files and folders that a wheel is made of."""

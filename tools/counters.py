@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Generates the P4 declarations of the counters and the table in docs/data-plane.md from `wire.counters`.
+"""Generates the P4 declarations of the counters, and the drop reasons in docs/data-plane.md, from `wire.counters`.
 
 Run it as `python -m tools.counters`. `make p4` and `make docs` run it too.
 """
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from sfc_testbed.wire.counters import COUNTERS, EVENT_BITS, PEAKS, Counter
+from sfc_testbed.wire.counters import COUNTERS, EVENT_BITS, Counter, DropReason
 
 ROOT = Path(__file__).resolve().parent.parent
 P4_FILE = ROOT / "switch-bmv2" / "include" / "counters.p4"
@@ -64,16 +64,10 @@ def _declaration(counter: Counter) -> Iterator[str]:
 
 
 def _table() -> Iterator[str]:
-    yield "| counter | index | event | what | balance | in `result.json` |"
-    yield "|---|---|---|---|---|---|"
-    for counter in COUNTERS:
-        for event in counter.events:
-            index = f"port x {1 << EVENT_BITS} + {int(event)}" if counter.is_per_port else str(int(event))
-            fields = ", ".join(f"`{field}`" for field in event.fields) or ("`drops`" if counter.is_per_port else "-")
-            cells = (f"`{counter.name}`", index, f"`{event.label}`", event.meaning, event.role.value, fields)
-            yield f"| {' | '.join(cells)} |"
-    for peak in PEAKS:
-        yield f"| `{peak.register}` (register) | {peak.index} | - | {peak.meaning} | - | `{peak.field}` |"
+    yield "| drop reason | what |"
+    yield "|---|---|"
+    for reason in DropReason:
+        yield f"| `{reason.label}` | {reason.meaning} |"
 
 
 def main() -> int:

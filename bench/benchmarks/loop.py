@@ -17,9 +17,11 @@ from bench.instruments.network import veth_pairs
 from sfc_testbed.hosts.io.event_loop import EventLoop
 from sfc_testbed.hosts.io.packet_socket import PacketSocket
 from sfc_testbed.hosts.transport.algorithms import Algorithms
-from sfc_testbed.hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage, SendingReport
+from sfc_testbed.hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
 from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.dilation import Dilation
 
 _LEAD_NS = 50_000_000
@@ -88,6 +90,6 @@ class _CompletionCounter:
         self.loop = EventLoop(self._on_event)
 
     def _on_event(self, host: str, event: Event) -> None:
-        self._remaining -= isinstance(event, SendingReport)
+        self._remaining -= isinstance(event, Transmission)
         if not self._remaining:
             self.loop.stop()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Simulators that carry the flows of a plan: ours, htsim and ns-3. Each is measured as a whole command.
+"""Simulators that carry the flows of a plan: ours and others. Each is measured as a whole command.
 
 A contestant writes its input from the plan, runs, and must then deliver the messages of the plan: as many of each size.
 The simulators of others are not part of the testbed; environment variables have their paths.
@@ -39,6 +39,8 @@ _WINDOW_PACKETS = 125
 _QUEUE_PACKETS = 1_000
 """Queue length in htsim. With its much shorter default, messages of an incast stay unfinished."""
 _FINISHED = re.compile(r"finished at [\d.]+ total bytes (\d+)")
+_UEC_FINISHED = re.compile(r"finished at [\d.]+ total messages \d+ total packets \d+ RTS \d+ total bytes (\d+)")
+_UEC_HEADER_BYTES = 64
 
 
 class RaceError(Exception):
@@ -132,6 +134,23 @@ class Htsim(Peer):
         return (int(size) for size in _FINISHED.findall(output))
 
 
+class HtsimUec(Peer):
+    """UEC's htsim with NSCC, in its default settings: packets take random paths, and switches trim them."""
+
+    name = "htsim_uec"
+    variable = "SFC_TESTBED_HTSIM_UEC"
+
+    def command(self, plan: RunPlan, folder: Path) -> list[str]:
+        (folder / "topology").write_text(htsim_topology(plan))
+        (folder / "matrix").write_text(htsim_matrix(plan, starts_us=True))
+        words = [self._path, "-topo", "topology", "-tm", "matrix"]
+        words += ["-mtu", str(plan.transport.payload_bytes + _UEC_HEADER_BYTES)]
+        return [*words, "-end", str(round(plan.config.duration_ms * 1000))]
+
+    def delivered(self, output: str, folder: Path) -> Iterable[int]:
+        return (int(size) for size in _UEC_FINISHED.findall(output))
+
+
 class Ns3(Peer):
     """ns-3 with TCP, because ns-3 includes no RoCEv2. Its messages begin together, without a window."""
 
@@ -172,11 +191,14 @@ def htsim_topology(plan: RunPlan) -> str:
     return "\n".join([*lines, ""])
 
 
-def htsim_matrix(plan: RunPlan) -> str:
-    """Return the flows in the format of htsim's traffic matrices, with start times in ps."""
+def htsim_matrix(plan: RunPlan, *, starts_us: bool = False) -> str:
+    """Return the flows in the format of htsim's traffic matrices, with start times in ps, or in us for htsim_uec."""
     flows = plan.columns
     rows = zip(*(column.tolist() for column in (flows.src, flows.dst, flows.start_ns, flows.size_bytes)), strict=True)
-    lines = [f"{src}->{dst} start {start_ns * 1000} size {size_bytes}" for src, dst, start_ns, size_bytes in rows]
+    lines = [
+        f"{src}->{dst} start {start_ns // 1000 if starts_us else start_ns * 1000} size {size_bytes}"
+        for src, dst, start_ns, size_bytes in rows
+    ]
     return "\n".join([f"Nodes {len(plan.topology.hosts)}", f"Connections {len(lines)}", *lines, ""])
 
 

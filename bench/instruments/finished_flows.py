@@ -14,7 +14,7 @@ import numpy as np
 
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
 from sfc_testbed.scenarios.model.flow import Flow
-from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderFigures
 from sfc_testbed.telemetry.queue_samples import SAMPLE_DTYPE, Samples
 from sfc_testbed.telemetry.schema import WHOLE_BUFFER
 from sfc_testbed.testbed.plan.plan import RunPlan
@@ -66,4 +66,4 @@ def _records(plan: RunPlan, flow: Flow, finish_us: float) -> Iterator[Record]:
     yield Signal(finish_us - 4, finish_us - 2, flow.src, flow.flow_id, switch, "queue", 5.0, 0, True, True, finish_us)
     yield FlowReceived(flow.flow_id, ReceiverFigures(corrupted=False))
     packets = -(-flow.size_bytes // plan.transport.payload_bytes)
-    yield FlowSent(flow.flow_id, finish_us, paused_us=2.0, counts=SenderCounts(packets_sent=packets))
+    yield FlowSent(flow.flow_id, finish_us, SenderFigures(packets_sent=packets, paused_us=2.0))

@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from bench.queues.exercises import BUFFER_PACKETS, ECN_THRESHOLD, LOADS
 from bench.queues.store import CURVE_STEP_S, Record
 from bench.queues.targets import TARGETS
 from bench.queues.theory import FluidQueue, fluid_queue
-from sfc_testbed.analysis.plots.canvas import INK, write_png
-from sfc_testbed.analysis.plots.palette import DASH_CYCLE
+from sfc_testbed.analysis.plots.canvas import draw, write_png
+from sfc_testbed.analysis.plots.description import Plot
+from sfc_testbed.analysis.plots.palette import DASH_CYCLE, INK
 from sfc_testbed.analysis.plots.panels import Curve, CurveLook, Panel, numbered_looks, plot_panels
 from sfc_testbed.analysis.plots.series import Points
 
@@ -38,11 +38,11 @@ def write_figures(records: Sequence[Record], folder: Path) -> list[Path]:
     for exercise in _SHOWN:
         if figure := _figure(exercise, [record for record in records if record.exercise == exercise]):
             paths.append(folder / f"queues-{exercise.replace('_', '-')}.png")
-            write_png(figure, paths[-1])
+            write_png(draw(figure), paths[-1])
     return paths
 
 
-def _figure(exercise: str, records: Sequence[Record]) -> Figure | None:
+def _figure(exercise: str, records: Sequence[Record]) -> Plot | None:
     rates = sorted({record.rate_bps for record in records})
     if not rates:
         return None

@@ -22,8 +22,8 @@ from sfc_testbed.hosts.io.packet_socket import PacketSocket
 from sfc_testbed.hosts.io.spacing import SpacingHistogram, WireSpacing
 from sfc_testbed.hosts.io.tap import TapDevice
 from sfc_testbed.hosts.io.timer import MonotonicTimer
-from sfc_testbed.hosts.transport.messages import Event
 from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.reports import Event
 
 _REST_NS = 1_000_000_000
 _NEVER = 1 << 62

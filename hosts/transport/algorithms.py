@@ -35,6 +35,8 @@ class Algorithms:
         self.congestion = algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
         self.flow_control = algorithm_of(FLOW_CONTROLS, settings.flow_control, "flow control")
         self.loss_recovery = algorithm_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
+        self.obeyed = [self._obeys(cause) for cause in sorted(BtsCause)]
+        """Whether an algorithm obeys a BTS of a cause, by the number of the cause."""
         full = resolved(settings)
         self._for_congestion = build_parameters(self.congestion.Parameters, full.congestion_parameters, dilation)
         self._for_flow_control = build_parameters(self.flow_control.Parameters, full.flow_control_parameters, dilation)
@@ -50,7 +52,7 @@ class Algorithms:
         """The UDP port that data packets are sent to."""
         return INT_UDP_PORT if self.uses_telemetry else ROCE_UDP_PORT
 
-    def obeys(self, cause: BtsCause) -> bool:
+    def _obeys(self, cause: BtsCause) -> bool:
         """Return whether an algorithm obeys a BTS of this cause.
 
         Requests for a pause are for the flow control, all others for the congestion control.

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Data exchanged between a NIC and its caller: addresses, messages, states and events. Times are wall ns."""
+"""Data exchanged between a NIC and its caller: addresses, messages and parts of `reports`. Times are wall ns."""
 
 from dataclasses import dataclass
 
-from sfc_testbed.hosts.transport.congestion.trace import CongestionState
-from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
-from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures
 from sfc_testbed.wire.bts import BackToSender
 
 
@@ -62,37 +60,6 @@ class IncomingMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class SendingReport:
-    """The sender's report on a message; the event when the message is completely acknowledged or given up."""
-
-    message: OutgoingMessage
-    counts: SenderCounts
-    """The sender's counters for the message, which it continues to increment if the message is unfinished."""
-    paused_ns: int
-    """Time since the message was ready for which flow control has kept the message's packets back."""
-    finish_ns: int = NEVER
-    """Time at which the last acknowledgement arrived."""
-    gave_up: bool = False
-    """Whether the sender has given the message up, after too many timeouts without new acknowledgements."""
-
-
-@dataclass(frozen=True, slots=True)
-class SendingState:
-    """The state of an unfinished message at its sender, with the limits of its queue pair."""
-
-    report: SendingReport
-    acknowledged_bytes: int
-    """Acknowledged bytes of the message, from its start; full packets, so it may exceed the message's size."""
-    in_flight_bytes: int
-    """Bytes of the queue pair that were sent and are neither acknowledged nor considered lost."""
-    paused_until_ns: int
-    """End of the queue pair's pause; may be in the past. 0: all packets of the message were sent."""
-    window_bytes: int
-    """Maximum number of bytes that the queue pair may have in flight."""
-    rate_bps: int
-
-
-@dataclass(frozen=True, slots=True)
 class ProgramFlowState:
     """The state of a 5-tuple of the host's ordinary programs."""
 
@@ -106,18 +73,6 @@ class ProgramFlowState:
     """Bytes of the frames in the flow's queue."""
     paused_until_ns: int
     """End of the flow's pause; may be in the past."""
-
-
-@dataclass(frozen=True, slots=True)
-class NicState:
-    """The state of a NIC."""
-
-    messages: list[SendingState]
-    """Messages that have begun but are not completely acknowledged."""
-    programs: list[ProgramFlowState]
-    """5-tuples of programs that have queued frames or are paused."""
-    class_paused_until_ns: int
-    """End of the 802.1Qbb pause of the data class; may be in the past."""
 
 
 @dataclass(slots=True)
@@ -166,6 +121,3 @@ class BtsReceived:
     paused_until_ns: int | None
     """New end of the pause; `received_ns` if the queue pair had nothing left to send; None if the BTS was not obeyed or
     requested no pause."""
-
-
-Event = SendingReport | MessageReceived | Goodput | BtsReceived | CongestionState

@@ -17,22 +17,15 @@ from mypy_extensions import i64, mypyc_attr
 
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.counters import NicCounters, SignalVerdict
-from sfc_testbed.hosts.transport.messages import (
-    BtsReceived,
-    Event,
-    IncomingMessage,
-    NicAddress,
-    NicState,
-    OutgoingMessage,
-    SendingReport,
-)
+from sfc_testbed.hosts.transport.messages import BtsReceived, IncomingMessage, NicAddress, OutgoingMessage
 from sfc_testbed.hosts.transport.programs import FlowKey, ProgramFlow, ProgramTraffic
 from sfc_testbed.hosts.transport.queue_pairs import IdleSender, QueuePairs
 from sfc_testbed.hosts.transport.receive_buffer import DataPacket, ReceiveBuffer
+from sfc_testbed.hosts.transport.reports import Event, NicState
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
 from sfc_testbed.hosts.transport.sender import SenderQueuePair
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK, crc_with_tail
+from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK, Transmission, payload_crc
 from sfc_testbed.hosts.transport.trimmed_headers import TrimmedHeaders
 from sfc_testbed.wire import bts, ethernet, ipv4, pfc, queue_pause, tcp_signal, udp
 from sfc_testbed.wire.addresses import pack_mac
@@ -51,7 +44,6 @@ from sfc_testbed.wire.constants import (
     ROCE_UDP_PORT,
     BtsCause,
 )
-from sfc_testbed.wire.crc import crc_between
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.int_header import has_telemetry, strip
 from sfc_testbed.wire.roce.decoder import RoceDecoder, RoceHeader
@@ -164,8 +156,9 @@ class Nic:
         self._wire.catch_up(now_ns)
         counters = self._counters
         counters.frames_received += 1
-        counters.bytes_received += len(frame) + tail_bytes(tail)
-        header = self._decoder.header(frame, tail_bytes(tail))
+        missing_bytes = tail_bytes(tail)
+        counters.bytes_received += i64(len(frame)) + missing_bytes
+        header = self._decoder.header(frame, missing_bytes)
         if header is None:
             frame = whole_frame(frame, tail, PAYLOAD_BLOCK)
             stripped = strip(frame) if has_telemetry(frame) else None
@@ -219,16 +212,19 @@ class Nic:
         """Stop sending, even frames already on the wire; arriving frames are still received and counted."""
         self._wire.is_quiet = True
 
-    def count_intervals_from(self, start_ns: int) -> None:
-        """Start the goodput intervals at this instant instead of the epoch. Must be called before any data arrives."""
-        self._pairs.count_intervals_from(start_ns)
+    def start(self, start_ns: int) -> None:
+        """Set model time 0, the start of the goodput intervals, which is otherwise the epoch.
+
+        Must be called before any data arrives.
+        """
+        self._pairs.start(start_ns)
 
     def end_intervals(self) -> None:
         """End the current goodput intervals and queue the events of unfinished messages; for the end of a run."""
         self._pairs.end_intervals()
 
-    def unfinished_messages(self) -> list[SendingReport]:
-        """Return reports on messages that have begun but are not completely acknowledged."""
+    def unfinished_messages(self) -> list[Transmission]:
+        """Return the messages that have begun but are not completely acknowledged."""
         return self._pairs.unfinished(self._wire.clock_ns)
 
     def state(self) -> NicState:
@@ -291,8 +287,8 @@ class Nic:
     def _check_folded(self, header: RoceHeader, frame: bytes, tail: i64, now_ns: int) -> None:
         """Do the work of `_check_data` for a packet whose tail ends a full payload."""
         pairs = self._pairs
-        stored_crc = crc_between(frame, header.body_offset, len(frame) - ICRC_BYTES, 0)
-        body_crc = crc_with_tail(stored_crc, tail, pairs.tail_shift)
+        end = i64(len(frame)) - ICRC_BYTES
+        body_crc = payload_crc(frame, header.body_offset, end, tail, pairs.shift, pairs.tail_shift)
         if header.icrc_fits(frame, body_crc, pairs.shift, tail_bytes(tail)):
             self._receive_data(header, frame, b"", body_crc, now_ns)
         else:
@@ -337,7 +333,9 @@ class Nic:
             counters.malformed += 1
             return
         negative, clock_ns = kind != 0, self._wire.clock_ns
-        psn = header.psn_word(frame) + (not negative)
+        psn = header.psn_word(frame)
+        if not negative:
+            psn += 1
         if kind == 2:
             is_possible = sender.on_trimmed(psn & PSN_MASK, is_returned=False, now_ns=clock_ns)
         else:
@@ -421,7 +419,7 @@ class Nic:
         end_ns: int | None = None
         if flow is None:
             verdict = _UNKNOWN_FLOW
-        elif not self._algorithms.obeys(signal.cause):
+        elif not self._algorithms.obeyed[signal.cause]:
             verdict = _FLOW_CONTROL_OFF
         elif isinstance(flow, IdleSender):
             verdict = _FLOW_IDLE

@@ -6,30 +6,25 @@ This module handles no frames; the NIC and the queue pairs do.
 """
 
 from collections import deque
-from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
+
+from mypy_extensions import i64
 
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.congestion.trace import CongestionTrace
 from sfc_testbed.hosts.transport.counters import NicCounters
-from sfc_testbed.hosts.transport.messages import (
-    Event,
-    IncomingMessage,
-    NicAddress,
-    OutgoingMessage,
-    SendingReport,
-    SendingState,
-)
+from sfc_testbed.hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
+from sfc_testbed.hosts.transport.model_clock import ModelClock
 from sfc_testbed.hosts.transport.number_rows import NumberRows
 from sfc_testbed.hosts.transport.receiver import FramerMaker, ReceiverQueuePair
+from sfc_testbed.hosts.transport.reports import Event, SendingState
 from sfc_testbed.hosts.transport.scheduling.ended_flows import EndedFlows, Waiter
 from sfc_testbed.hosts.transport.scheduling.pull_pacer import PullPacer
 from sfc_testbed.hosts.transport.scheduling.timers import Wakeable
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
 from sfc_testbed.hosts.transport.sender import SenderQueuePair
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from sfc_testbed.hosts.transport.transmission import prepare_crcs
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.hosts.transport.transmission import Transmission, prepare_crcs
 from sfc_testbed.wire.constants import (
     DSCP_CONTROL,
     DSCP_DATA,
@@ -45,6 +40,9 @@ from sfc_testbed.wire.queue_pause import queue_of_pair
 from sfc_testbed.wire.roce.packets import BODY_OFFSET, source_port
 from sfc_testbed.wire.words import WORD_BYTES
 
+_Pair = TypeVar("_Pair", SenderQueuePair, ReceiverQueuePair)
+_SPARE_SHARE: Final = 8
+"""A list of queue pairs grows by this fraction of its length, so that most new numbers need no copy."""
 _QPN_BITS: Final = 24
 _PEER: Final = 0
 """The column with a queue pair's peer, as IP address << 24 | QP number; 0: the queue pair is unknown."""
@@ -58,6 +56,13 @@ _FAILED: Final = -1
 _FIRST_OF_RECEIVER: Final = 1
 """The first of the columns for `ReceiverQueuePair.numbers`; 0 in it: no message is done."""
 _RECEIVER_COLUMNS: Final = 4
+
+
+def _fill(places: "list[_Pair | None]", qpn: int) -> None:
+    """Extend a list of queue pairs so that it has a place for this number."""
+    missing = qpn + 1 - len(places)
+    if missing > 0:
+        places += [None] * (missing + len(places) // _SPARE_SHARE)
 
 
 def _peer(ip: int, qpn: int) -> int:
@@ -136,15 +141,18 @@ class QueuePairs:
         self._wire = wire
         self._counters = counters
         self._events = events
-        self._intervals_from_ns = epoch_ns
+        self._clock = ModelClock(algorithms.dilation, epoch_ns)
         self._pacer = PullPacer(wire, wall.line_rate_bps)
         self._stored_bytes = BODY_OFFSET + MAX_PAYLOAD_BYTES
         self.adopt(wall, algorithms)
         self.flow_ends = EndedFlows()
         """The ended flows that messages may wait for."""
         self._senders: dict[int, SenderQueuePair] = {}
+        self._sender_places: list[SenderQueuePair | None] = []
         self._sender_rows = NumberRows(_SENDER_COLUMNS)
         self._receivers: dict[int, ReceiverQueuePair] = {}
+        self._receiver_places: list[ReceiverQueuePair | None] = []
+        """The same queue pairs by number: for each packet, a list is faster than a dict."""
         self._receiver_rows = NumberRows(_RECEIVER_COLUMNS)
         self.class_pause_end_ns = 0
         """End of the 802.1Qbb pause of the data class; may be in the past."""
@@ -189,7 +197,7 @@ class QueuePairs:
         self._receiver_rows.set(qpn, _PEER, peer)
         receiver = self._receivers.get(qpn)
         if receiver is None:
-            receiver = self._receivers[qpn] = self._new_receiver(qpn)
+            receiver = self._add_receiver(qpn)
         receiver.expect(message)
 
     def start_message(self, message: OutgoingMessage, now_ns: int) -> None:
@@ -198,23 +206,25 @@ class QueuePairs:
         if sender is None:
             next_index = self._sender_rows.get(message.source_qpn, _NEXT_INDEX)
             if next_index == _FAILED:
-                self._report_failures([SendingReport(message, SenderCounts(), 0)])
+                self._fail([Transmission(message, 0, 0, 0)])
                 return
             sender = self._senders[message.source_qpn] = self._new_sender(message, max(0, next_index - 1))
+            _fill(self._sender_places, message.source_qpn)
+            self._sender_places[message.source_qpn] = sender
             sender.on_class_pause(self.class_pause_end_ns, now_ns)
             if self._algorithms.flow_control.obeys_queue_pause:
                 sender.on_queue_pause(self._queue_pause_ends_ns[queue_of_pair(message.source_qpn)], now_ns)
         sender.add_message(message, now_ns)
 
-    def unfinished(self, now_ns: int) -> list[SendingReport]:
-        """Return reports on messages that have begun but are not completely acknowledged."""
-        return [report for sender in self._senders.values() for report in sender.unfinished(now_ns)]
+    def unfinished(self, now_ns: int) -> list[Transmission]:
+        """Return the messages that have begun but are not completely acknowledged."""
+        return [item for sender in self._senders.values() for item in sender.unfinished(now_ns)]
 
-    def count_intervals_from(self, start_ns: int) -> None:
-        """Implement `Nic.count_intervals_from`."""
-        self._intervals_from_ns = start_ns
+    def start(self, start_ns: int) -> None:
+        """Implement `Nic.start`."""
+        self._clock.start_ns = start_ns
         for receiver in self._receivers.values():
-            receiver.count_intervals_from(start_ns)
+            receiver.restart_intervals()
 
     def states(self, now_ns: int) -> list[SendingState]:
         """Return the states of messages that have begun but are not completely acknowledged."""
@@ -236,9 +246,10 @@ class QueuePairs:
 
     # lookup
 
-    def sender(self, qpn: int, peer_ip: int) -> SenderQueuePair | None:
+    def sender(self, qpn: i64, peer_ip: int) -> SenderQueuePair | None:
         """Return the sender of a QP connected with that peer, or None if it has no unfinished messages."""
-        sender = self._senders.get(qpn)
+        places = self._sender_places
+        sender = places[qpn] if qpn < len(places) else None
         return sender if sender is not None and sender.destination_ip == peer_ip else None
 
     def is_idle(self, qpn: int, peer_ip: int) -> bool:
@@ -246,16 +257,16 @@ class QueuePairs:
         rows = self._sender_rows
         return rows.get(qpn, _NEXT_INDEX) != 0 and rows.get(qpn, _PEER) >> _QPN_BITS == peer_ip
 
-    def receiver(self, qpn: int, peer_ip: int) -> ReceiverQueuePair | None:
+    def receiver(self, qpn: i64, peer_ip: int) -> ReceiverQueuePair | None:
         """Return the receiver of a QP connected with that peer, or None. Pass it to `rest` when it has its packet."""
-        receiver = self._receivers.get(qpn)
+        places = self._receiver_places
+        receiver = places[qpn] if qpn < len(places) else None
         if receiver is not None:
             return receiver if receiver.source_ip == peer_ip else None
         peer = self._receiver_rows.get(qpn, _PEER)
         if not peer or peer >> _QPN_BITS != peer_ip:
             return None
-        receiver = self._receivers[qpn] = self._new_receiver(qpn)
-        return receiver
+        return self._add_receiver(qpn)
 
     def towards(self, peer_ip: int, peer_qpn: int, port: int) -> SenderQueuePair | IdleSender | None:
         """Return the sender, active or idle, that sends to that QP of that peer from that UDP port, or None."""
@@ -312,6 +323,7 @@ class QueuePairs:
         self._wire.forget(sender)
         qpn = sender.source_qpn
         del self._senders[qpn]
+        self._sender_places[qpn] = None
         self._sender_rows.set(qpn, _NEXT_INDEX, _FAILED if has_failed else sender.next_index + 1)
         self._sender_rows.set(qpn, _FLOW_ID, sender.flow_id)
 
@@ -319,18 +331,21 @@ class QueuePairs:
         """Retire a receiver whose messages are all complete; what it needs to answer duplicates is kept."""
         qpn, rows = receiver.destination_qpn, self._receiver_rows
         del self._receivers[qpn]
+        self._receiver_places[qpn] = None
         for column, number in enumerate(receiver.numbers(), start=_FIRST_OF_RECEIVER):
             rows.set(qpn, column, number)
 
     def _give_up(self, sender: SenderQueuePair, now_ns: int) -> None:
         """Fail all messages of a sender whose peer does not answer, or only with impossible acknowledgements."""
-        self._report_failures(sender.unfinished(now_ns))
+        self._fail(sender.unfinished(now_ns))
         self.retire(sender, has_failed=True)
         sender.abandon()
 
-    def _report_failures(self, reports: list[SendingReport]) -> None:
-        self._counters.messages_failed += len(reports)
-        self._events.extend([replace(report, gave_up=True) for report in reports])
+    def _fail(self, given_up: list[Transmission]) -> None:
+        self._counters.messages_failed += len(given_up)
+        for item in given_up:
+            item.gave_up = True
+        self._events.extend(given_up)
 
     # creation
 
@@ -359,8 +374,15 @@ class QueuePairs:
             counters=self._counters,
             events=self._events,
             flow_ends=self.flow_ends,
+            clock=self._clock,
             give_up=self._give_up,
         )
+
+    def _add_receiver(self, qpn: int) -> ReceiverQueuePair:
+        receiver = self._receivers[qpn] = self._new_receiver(qpn)
+        _fill(self._receiver_places, qpn)
+        self._receiver_places[qpn] = receiver
+        return receiver
 
     def _new_receiver(self, qpn: int) -> ReceiverQueuePair:
         """Return the receiver of a QP whose peer is known, with the numbers that it had when it was retired."""
@@ -377,7 +399,7 @@ class QueuePairs:
             sends_cnps=self._settings.congestion_notice == "cnp",
             cnp_interval_ns=self._settings.cnp_interval_ns,
             goodput_interval_ns=self._settings.goodput_interval_ns,
-            intervals_from_ns=self._intervals_from_ns,
+            clock=self._clock,
             verify=self._settings.verify,
             wire=self._wire,
             counters=self._counters,

@@ -13,7 +13,9 @@ from mypy_extensions import i64
 
 from sfc_testbed.hosts.transport.counters import NicCounters
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival, PacketOrder
-from sfc_testbed.hosts.transport.messages import Event, Goodput, IncomingMessage, MessageReceived, NicAddress
+from sfc_testbed.hosts.transport.messages import Goodput, IncomingMessage, MessageReceived, NicAddress
+from sfc_testbed.hosts.transport.model_clock import ModelClock
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.scheduling.ended_flows import EndedFlows
 from sfc_testbed.hosts.transport.scheduling.pull_pacer import PullPacer, PullQueue
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
@@ -77,8 +79,8 @@ class ReceiverQueuePair(PullQueue):
     """A receiver of the packets of one sender, which orders them, assembles the messages and sends the answers."""
 
     __slots__ = (
-        "_bytes", "_cnp_interval_ns", "_counters", "_crc", "_end", "_events", "_expected", "_flow_ends", "_framer",
-        "_increments", "_interval_bytes", "_interval_end_ns", "_interval_ns", "_maker", "_messages_done",
+        "_bytes", "_clock", "_cnp_interval_ns", "_counters", "_crc", "_end", "_events", "_expected", "_flow_ends",
+        "_framer", "_increments", "_interval_bytes", "_interval_end_ns", "_interval_ns", "_maker", "_messages_done",
         "_next_cnp_ns", "_order", "_owes_mark", "_pacer", "_shift", "_undelivered_bytes", "_verify", "_wire",
         "destination_qpn", "is_done", "source_ip", "source_qpn",
     )  # fmt: skip
@@ -96,7 +98,7 @@ class ReceiverQueuePair(PullQueue):
         sends_cnps: bool,
         cnp_interval_ns: int,
         goodput_interval_ns: int,
-        intervals_from_ns: int,
+        clock: ModelClock,
         verify: bool,
         wire: WireSchedule,
         counters: NicCounters,
@@ -106,7 +108,7 @@ class ReceiverQueuePair(PullQueue):
         """Create a receiver without expected messages.
 
         `pacer` sends the pulls and is None unless the loss recovery is pulled; `maker` makes the framers of answers;
-        `shift` is that of a full packet. Goodput intervals count from `intervals_from_ns`.
+        `shift` is that of a full packet. Goodput intervals count from the start of `clock`.
         """
         super().__init__()
         self.source_ip = source_ip
@@ -131,7 +133,8 @@ class ReceiverQueuePair(PullQueue):
         self._owes_mark = False
         self._increments = 0
         self._interval_ns = goodput_interval_ns
-        self._interval_end_ns = intervals_from_ns
+        self._clock = clock
+        self._interval_end_ns = clock.start_ns
         self._interval_bytes = 0
         self.is_done = False
         """Whether all expected messages are complete, so that `numbers` is all that must be kept."""
@@ -156,22 +159,22 @@ class ReceiverQueuePair(PullQueue):
         self._end += -(-message.size_bytes // self._shift.size_bytes)
         self._undelivered_bytes += message.size_bytes
 
-    def count_intervals_from(self, start_ns: int) -> None:
-        """Start the goodput intervals at this instant. Must be called before the first data packet arrives."""
-        self._interval_end_ns = start_ns
+    def restart_intervals(self) -> None:
+        """Start the goodput intervals at model time 0. Must be called before the first data packet arrives."""
+        self._interval_end_ns = self._clock.start_ns
 
     def end_interval(self) -> None:
         """Queue the goodput event of an unfinished message for the current interval."""
         if self._interval_bytes and self._expected:
             self._events.append(self._goodput())
 
-    def on_data(self, header: RoceHeader, word: int, body: bytes, body_crc: int, shim: bytes, now_ns: int) -> None:
+    def on_data(self, header: RoceHeader, word: i64, body: bytes, body_crc: int, shim: bytes, now_ns: int) -> None:
         """Handle a data packet with a correct ICRC.
 
         `word` is its AckReq bit and PSN. `shim` is its telemetry or empty. `body_crc` is the CRC-32 of a full payload,
         whose bytes are then not needed, or -1.
         """
-        if shim:
+        if len(shim):
             shim = int_header.echo(shim, now_ns // NS_PER_US)
         order = self._order
         index: int = nearest_index(word, order.expected)
@@ -298,7 +301,7 @@ class ReceiverQueuePair(PullQueue):
         psn = (self._order.expected - 1) & PSN_MASK
         aeth = _ACK_AETH | self._messages_done & _MSN_MASK
         answers = self._answers()
-        if not selective:
+        if not len(selective):
             self._wire.send_control(answers.acknowledgement(psn, aeth, becn=marked, flags=increments, shim=shim))
             return
         words = psn.to_bytes(4, "big"), aeth.to_bytes(4, "big") + selective

@@ -18,8 +18,10 @@ from sfc_testbed.hosts.transport.congestion.trace import CongestionTrace
 from sfc_testbed.hosts.transport.counters import NicCounters
 from sfc_testbed.hosts.transport.flow_control.base import FlowControl
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
-from sfc_testbed.hosts.transport.messages import Event, OutgoingMessage, SendingReport, SendingState
+from sfc_testbed.hosts.transport.messages import OutgoingMessage
+from sfc_testbed.hosts.transport.model_clock import ModelClock
 from sfc_testbed.hosts.transport.pacing import Pacing
+from sfc_testbed.hosts.transport.reports import Event, SendingState
 from sfc_testbed.hosts.transport.scheduling.ended_flows import EndedFlows
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import FrameSource, WireSchedule
 from sfc_testbed.hosts.transport.transmission import (
@@ -45,32 +47,34 @@ class FlowPause:
     __slots__ = ("_before_ns", "_start_ns", "class_end_ns", "end_ns")
 
     def __init__(self) -> None:
-        self.end_ns = self._start_ns = self._before_ns = 0
-        self.class_end_ns: int = 0
+        self.end_ns: i64 = 0
+        self._start_ns: i64 = 0
+        self._before_ns: i64 = 0
+        self.class_end_ns: i64 = 0
         """End of the pause of the flow's traffic class, which the flow control does not know."""
 
-    def total_ns(self, now_ns: int) -> int:
+    def total_ns(self, now_ns: i64) -> i64:
         """Return the total time for which the flow has been paused so far."""
-        return self._before_ns + min(now_ns, self.end_ns) - self._start_ns
+        return self._before_ns - self._start_ns + (now_ns if now_ns < self.end_ns else self.end_ns)
 
-    def set_end(self, flow_end_ns: int, now_ns: int) -> None:
+    def set_end(self, flow_end_ns: i64, now_ns: i64) -> None:
         """Set the pause end to the one of the flow control or of the class, whichever is later."""
-        end_ns = max(flow_end_ns, self.class_end_ns)
-        if end_ns == self.end_ns or max(end_ns, self.end_ns) <= now_ns:
+        end_ns = flow_end_ns if flow_end_ns > self.class_end_ns else self.class_end_ns
+        if end_ns == self.end_ns or (end_ns <= now_ns and self.end_ns <= now_ns):
             return
         self._before_ns = self.total_ns(now_ns)
         self._start_ns = now_ns
-        self.end_ns = max(now_ns, end_ns)
+        self.end_ns = now_ns if now_ns > end_ns else end_ns
 
 
 class SenderQueuePair(FrameSource):
     """A sender of the messages of one queue pair, controlled by its three algorithms."""
 
     __slots__ = (
-        "_ack_every", "_blocked_until_ns", "_congestion", "_consecutive_timeouts", "_counters", "_current", "_end",
-        "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up", "_has_flags", "_has_stamps",
-        "_has_timer", "_is_pulled", "_notifies_congestion", "_notifies_flow_control", "_pacing", "_pause",
-        "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim",
+        "_ack_every", "_blocked_until_ns", "_clock", "_congestion", "_consecutive_timeouts", "_counters", "_current",
+        "_end", "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up", "_has_flags",
+        "_has_stamps", "_has_timer", "_is_pulled", "_notifies_congestion", "_notifies_flow_control", "_pacing",
+        "_pause", "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim",
         "_smallest_window", "_stored_bytes", "_timeout_end", "_trace", "_transmissions", "destination_ip",
         "destination_qpn", "flow_id", "line_rate_bps", "obeys_marks", "source_qpn",
     )  # fmt: skip
@@ -92,6 +96,7 @@ class SenderQueuePair(FrameSource):
         counters: NicCounters,
         events: deque[Event],
         flow_ends: EndedFlows,
+        clock: ModelClock,
         trace: CongestionTrace | None,
         give_up: "Callable[[SenderQueuePair, int], None]",
     ) -> None:
@@ -119,7 +124,7 @@ class SenderQueuePair(FrameSource):
         self._scheduler = scheduler
         self._counters = counters
         self._events = events
-        self._flow_ends = flow_ends
+        self._flow_ends, self._clock = flow_ends, clock
         self._payload_bytes = congestion.path.payload_bytes
         self.line_rate_bps = congestion.path.line_rate_bps
         self._stored_bytes: i64 = stored_payload_bytes
@@ -136,17 +141,17 @@ class SenderQueuePair(FrameSource):
         self._has_stamps = congestion.wants_delay or flow_control.wants_delay
         self._transmissions: deque[Transmission] = deque()
         self._current: Transmission | None = None
-        self._first_end: int = NEVER
+        self._first_end: int = NEVER  # without an unfinished message; otherwise the end of the first one
         self._end = recovery.next_new
         self._pacing, self._pause = Pacing(congestion), FlowPause()
-        self._blocked_until_ns: int = NEVER
+        self._blocked_until_ns: i64 = NEVER
 
     # messages and packets to send
 
     @property
     def is_active(self) -> bool:
         """Whether a message is unfinished."""
-        return bool(self._transmissions)
+        return self._first_end != NEVER
 
     @property
     def next_index(self) -> int:
@@ -163,7 +168,7 @@ class SenderQueuePair(FrameSource):
         self._first_end = self._transmissions[0].end
         self.refresh(now_ns)
 
-    def _sendable(self, now_ns: int) -> int:
+    def _sendable(self, now_ns: i64) -> int:
         """Return the index of the packet that may be sent now, or -1.
 
         For -1, `_blocked_until_ns` is set to the time at which to check again.
@@ -176,7 +181,7 @@ class SenderQueuePair(FrameSource):
         if self._pause.end_ns > now_ns:
             self._blocked_until_ns = self._pause.end_ns
             return -1
-        next_ns = self._pacing.next_start_ns()
+        next_ns = i64(self._pacing.next_start_ns())
         if next_ns > now_ns:
             self._blocked_until_ns = next_ns
             return -1
@@ -196,8 +201,8 @@ class SenderQueuePair(FrameSource):
         size = current.size_bytes - offset if is_last else self._payload_bytes
         is_whole = is_last or self._stored_bytes == self._payload_bytes
         body = message_bytes(current.flow_id, offset, size if is_whole else self._stored_bytes)
-        self.tail = 0 if is_whole else payload_tail(current.flow_id, offset, self._stored_bytes, self._shift)
-        body_crc: i64 = 0 if is_last else message_crc(current.flow_id, offset, self._shift)
+        self.tail = i64(0) if is_whole else payload_tail(current.flow_id, offset, self._stored_bytes, self._shift)
+        body_crc = i64(0) if is_last else message_crc(current.flow_id, offset, self._shift)
         recovery = self._recovery
         samples = self._samples
         if index == recovery.next_new:
@@ -209,8 +214,9 @@ class SenderQueuePair(FrameSource):
             if samples is not None:
                 samples.sent_again(index)
         self._count_sent(current)
-        recovery.held_ns = current.paused_when_sent_ns = self._pause.total_ns(now_ns)
-        recovery.on_sent(index, now_ns - recovery.held_ns)
+        held_ns = int(self._pause.total_ns(now_ns))
+        recovery.held_ns = current.paused_when_sent_ns = held_ns
+        recovery.on_sent(index, now_ns - held_ns)
         asks = is_last or (index + 1) % self._ack_every == 0 or self._window_is_full()
         word = index & PSN_MASK | (ACK_REQUEST if asks else 0)
         opcode = data_opcode(is_first=offset == 0, is_last=is_last)
@@ -240,7 +246,7 @@ class SenderQueuePair(FrameSource):
 
     def _count_sent(self, current: Transmission) -> None:
         """Count a sent packet, and count a small window unless the congestion control lowers the rate as well."""
-        current.counts.packets_sent += 1
+        current.figures.packets_sent += 1
         self._counters.data_sent += 1
         congestion = self._congestion
         if congestion.window_bytes < self._smallest_window and (
@@ -249,9 +255,9 @@ class SenderQueuePair(FrameSource):
             self._counters.small_window_packets += 1
 
     def _count_resent(self, current: Transmission, size_bytes: int, index: int) -> None:
-        counts = current.counts
-        counts.packets_resent += 1
-        counts.bytes_resent += size_bytes
+        figures = current.figures
+        figures.packets_resent += 1
+        figures.bytes_resent += size_bytes
         self._counters.retransmissions += 1
         if index < self._timeout_end:
             self._counters.resent_after_timeout += 1
@@ -297,25 +303,26 @@ class SenderQueuePair(FrameSource):
         recovery = self._recovery
         before = recovery.cumulative
         cumulative: int = nearest_index(psn, before)
-        selective: int = nearest_index(selective_psn, before) if selective_psn >= 0 else -1
         is_selective, next_new = selective_psn >= 0, recovery.next_new
+        selective = int(nearest_index(selective_psn, before)) if is_selective else -1
         if not is_possible(cumulative, selective, is_selective, negative, next_new, is_pulled=self._is_pulled):
             return False
-        if negative and self._transmissions:
-            self._transmissions[0].counts.naks += 1
+        if negative and self._first_end != NEVER:
+            self._transmissions[0].figures.naks += 1
         if cumulative < before:
             if selective < before:
                 return True
             cumulative, negative = before, False
-        recovery.held_ns = self._pause.total_ns(now_ns)
-        lost = recovery.on_ack(cumulative, selective, negative, now_ns - recovery.held_ns)
+        held_ns = int(self._pause.total_ns(now_ns))
+        recovery.held_ns = held_ns
+        lost = recovery.on_ack(cumulative, selective, negative, now_ns - held_ns)
         if lost:
             self._counters.loss_reports += 1
         cumulative = recovery.cumulative
         if cumulative > before:
             self._consecutive_timeouts = 0
         if self._samples is not None:
-            acked_bytes = bytes_between(self._transmissions, before, cumulative, self._payload_bytes)
+            acked_bytes = self._bytes_between(before, cumulative)
             in_flight_bytes = recovery.in_flight() * self._payload_bytes
             sample = self._samples.take(
                 cumulative, selective, acked_bytes, in_flight_bytes, marked, shim, arrival_ns, switches, increments
@@ -329,6 +336,11 @@ class SenderQueuePair(FrameSource):
         self.refresh(now_ns)
         return True
 
+    def _bytes_between(self, first: int, end: int) -> int:
+        if end < self._first_end:
+            return (end - first) * self._payload_bytes
+        return bytes_between(self._transmissions, first, end, self._payload_bytes)
+
     def on_trimmed(self, psn: int, *, is_returned: bool, now_ns: int) -> bool:
         """Handle a notice that a packet was trimmed, or the trimmed packet itself if it `is_returned`.
 
@@ -339,7 +351,7 @@ class SenderQueuePair(FrameSource):
         if not 0 <= index < recovery.next_new or not (is_returned or self._is_pulled):
             return False
         if not is_returned:
-            self._transmissions[0].counts.naks += 1
+            self._transmissions[0].figures.naks += 1
         recovery.held_ns = self._pause.total_ns(now_ns)
         flow_now_ns = now_ns - recovery.held_ns
         lost = recovery.on_returned(index, flow_now_ns) if is_returned else recovery.on_trimmed(index, flow_now_ns)
@@ -400,7 +412,7 @@ class SenderQueuePair(FrameSource):
         recovery = self._recovery
         flow_now_ns = now_ns - self._pause.total_ns(now_ns)
         if recovery.deadline_ns <= flow_now_ns and self._pause.end_ns <= now_ns:
-            self._transmissions[0].counts.timeouts += 1
+            self._transmissions[0].figures.timeouts += 1
             self._counters.timeouts += 1
             self._consecutive_timeouts += 1
             if self._consecutive_timeouts > self._retry_limit:
@@ -430,12 +442,18 @@ class SenderQueuePair(FrameSource):
             self._counters.messages_completed += 1
             if self._transmissions:
                 self.flow_id = self._transmissions[0].flow_id
-            self._events.append(completed.report(completed.paused_when_sent_ns, now_ns))
+            completed.set_pause(completed.paused_when_sent_ns, self._clock)
+            completed.finish_ns = now_ns
+            self._events.append(completed)
             self._flow_ends.record_end(completed.message.flow_id, now_ns)
 
-    def unfinished(self, now_ns: int) -> list[SendingReport]:
-        """Return a report on every unfinished message."""
-        return [self._report(item, now_ns) for item in self._transmissions]
+    def unfinished(self, now_ns: int) -> list[Transmission]:
+        """Return every unfinished message with its figures so far."""
+        for item in self._transmissions:
+            # a pause keeps nothing back once all packets of the message were sent
+            is_kept_back = self._has_packets_before(item.end)
+            item.set_pause(self._pause.total_ns(now_ns) if is_kept_back else item.paused_when_sent_ns, self._clock)
+        return list(self._transmissions)
 
     def abandon(self) -> None:
         """Forget every message; nothing more will be sent."""
@@ -447,20 +465,15 @@ class SenderQueuePair(FrameSource):
         acknowledged = self._recovery.cumulative
         return [
             SendingState(
-                report=self._report(item, now_ns),
+                transmission=item,
                 acknowledged_bytes=max(0, acknowledged - item.first) * self._payload_bytes,
                 in_flight_bytes=self._recovery.in_flight() * self._payload_bytes,
                 paused_until_ns=self._pause.end_ns if self._has_packets_before(item.end) else 0,
                 window_bytes=self._congestion.window_bytes,
                 rate_bps=self._congestion.rate_bps,
             )
-            for item in self._transmissions
+            for item in self.unfinished(now_ns)
         ]
-
-    def _report(self, item: Transmission, now_ns: int) -> SendingReport:
-        """Return a report on an unfinished message. A pause keeps nothing back once all its packets were sent."""
-        has_packets = self._has_packets_before(item.end)
-        return item.report(self._pause.total_ns(now_ns) if has_packets else item.paused_when_sent_ns)
 
     def _has_packets_before(self, end: int) -> bool:
         """Whether a packet before index `end` is left to send, or to send again."""
@@ -475,19 +488,20 @@ class SenderQueuePair(FrameSource):
 
     def refresh(self, now_ns: int) -> None:
         """Join the scheduler's round if a packet can be sent, and set the timer. Called after every change."""
-        if not self.queued and self._transmissions and self._sendable(now_ns) >= 0:
+        if not self.queued and self._first_end != NEVER and self._sendable(now_ns) >= 0:
             self._scheduler.enqueue(self)
         self.arm(now_ns)
 
     def arm(self, now_ns: int) -> None:
         """Set the timer to the earliest of pause end, next paced packet, timeout and the algorithm's timer."""
-        if not self._transmissions:
+        if self._first_end == NEVER:
             return
-        earliest = NEVER if self.queued else self._blocked_until_ns
-        deadline_ns = self._recovery.deadline_ns
+        earliest = i64(NEVER) if self.queued else self._blocked_until_ns
+        deadline_ns = i64(self._recovery.deadline_ns)
         if deadline_ns != NEVER:
-            remaining_ns = max(0, deadline_ns - (now_ns - self._pause.total_ns(now_ns)))
-            earliest = min(earliest, max(now_ns, self._pause.end_ns) + remaining_ns)
+            timeout_ns = self._timeout_ns(deadline_ns, now_ns)
+            if timeout_ns < earliest:
+                earliest = timeout_ns
         if self._has_timer:
             timer_ns = self._congestion.next_timer_ns()
             if timer_ns is not None and timer_ns < earliest:
@@ -495,3 +509,10 @@ class SenderQueuePair(FrameSource):
         if earliest < self.wake_ns:
             self.wake_ns = earliest
             self._scheduler.wake_at(earliest, self)
+
+    def _timeout_ns(self, deadline_ns: i64, now_ns: i64) -> i64:
+        """Return the time of a deadline on the flow's clock, which stands still during a pause."""
+        pause = self._pause
+        remaining_ns = deadline_ns - (now_ns - pause.total_ns(now_ns))
+        begin_ns = now_ns if now_ns > pause.end_ns else pause.end_ns
+        return begin_ns + remaining_ns if remaining_ns > 0 else begin_ns

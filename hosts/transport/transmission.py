@@ -10,17 +10,20 @@ from collections.abc import Iterable
 from hashlib import shake_128
 from typing import Final
 
+from librt.strings import read_i64_le
 from librt.vecs import vec
 from mypy_extensions import i64
 
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
-from sfc_testbed.hosts.transport.messages import OutgoingMessage, SendingReport
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.hosts.transport.messages import OutgoingMessage
+from sfc_testbed.hosts.transport.model_clock import ModelClock
+from sfc_testbed.telemetry.figures import SenderFigures
 from sfc_testbed.wire.constants import MAX_PAYLOAD_BYTES
-from sfc_testbed.wire.crc import CrcShift, crcs_of_starts
+from sfc_testbed.wire.crc import CrcShift, crc_between, crcs_of_starts
 from sfc_testbed.wire.roce.packets import ICRC_BYTES
 from sfc_testbed.wire.tail import pack_tail, tail_start
 
+_EIGHT_BYTES: Final = 8
 _PERIOD: Final = 1 << 16
 _STRIDE: Final = 40_503
 """Distance between the starts of consecutive flows in the block. It is odd, so that all starts occur."""
@@ -61,13 +64,28 @@ def payload_tail(flow_id: i64, offset: i64, stored: i64, shift: CrcShift) -> i64
     return pack_tail(start, shift.size_bytes - stored, ICRC_BYTES)
 
 
-def crc_with_tail(before: i64, tail: i64, shift: CrcShift) -> i64:
-    """Return the CRC-32 of bytes whose CRC is `before`, followed by a tail of `shift.size_bytes` bytes.
+def payload_crc(frame: bytes, begin: i64, end: i64, tail: i64, shift: CrcShift, tail_shift: CrcShift) -> i64:
+    """Return the CRC-32 of a payload of `shift.size_bytes` bytes: a frame's bytes from `begin` to `end` and the tail.
 
-    `prepare_crcs` must have been called.
+    `prepare_crcs` must have been called. A payload without errors is a part of the block, whose CRCs are known.
     """
-    start, crcs = tail_start(tail), _STARTS.crcs
-    return shift.past(before ^ crcs[start]) ^ crcs[start + shift.size_bytes]
+    start, crcs = tail_start(tail) - (end - begin), _STARTS.crcs
+    if start >= 0 and _is_in_block(frame, begin, end, start):
+        return shift.past(crcs[start]) ^ crcs[start + shift.size_bytes]
+    before = crc_between(frame, begin, end, 0)
+    start = tail_start(tail)
+    return tail_shift.past(before ^ crcs[start]) ^ crcs[start + tail_shift.size_bytes]
+
+
+def _is_in_block(frame: bytes, begin: i64, end: i64, start: i64) -> bool:
+    """Whether a frame's bytes from `begin` to `end` are those of the block from `start` on."""
+    block = PAYLOAD_BLOCK
+    while begin + _EIGHT_BYTES <= end:
+        if read_i64_le(frame, begin) != read_i64_le(block, start):
+            return False
+        begin += _EIGHT_BYTES
+        start += _EIGHT_BYTES
+    return frame[begin:end] == block[start : start + end - begin] if begin < end else True
 
 
 def prepare_crcs() -> None:
@@ -80,11 +98,14 @@ def prepare_crcs() -> None:
 
 
 class Transmission:
-    """A message that packets `first` to `end` - 1 of a queue pair carry."""
+    """A message that packets `first` to `end` - 1 of a queue pair carry.
+
+    It is also the event when the message is completely acknowledged or given up.
+    """
 
     __slots__ = (
-        "counts", "crc", "end", "first", "flow_id", "message", "paused_at_start_ns", "paused_when_sent_ns",
-        "size_bytes",
+        "crc", "end", "figures", "finish_ns", "first", "flow_id", "gave_up", "message", "paused_at_start_ns",
+        "paused_when_sent_ns", "size_bytes",
     )  # fmt: skip
 
     def __init__(self, message: OutgoingMessage, first: int, packets: int, paused_ns: int) -> None:
@@ -98,11 +119,15 @@ class Transmission:
         self.paused_when_sent_ns = paused_ns
         """How long the queue pair had been paused when the last packet so far was sent."""
         self.crc = 0
-        self.counts = SenderCounts()
+        self.figures = SenderFigures()
+        self.finish_ns: int = NEVER
+        """Time at which the last acknowledgement arrived."""
+        self.gave_up = False
+        """Whether the sender has given the message up, after too many timeouts without new acknowledgements."""
 
-    def report(self, paused_ns: int, finish_ns: int = NEVER) -> SendingReport:
-        """Return the report so far; `paused_ns` is how long the queue pair has been paused by now."""
-        return SendingReport(self.message, self.counts, paused_ns - self.paused_at_start_ns, finish_ns)
+    def set_pause(self, paused_ns: int, clock: ModelClock) -> None:
+        """Update the time of the figures that depends on pauses; the queue pair has been paused for `paused_ns`."""
+        self.figures.paused_us = clock.duration_us(paused_ns - self.paused_at_start_ns)
 
 
 def bytes_between(unfinished: Iterable[Transmission], first: int, end: int, payload_bytes: int) -> int:

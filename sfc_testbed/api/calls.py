@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def run_once(
-    request: RunSpec, flows: Any, out: Path, *, p4: str | None, workers: int | None, retry: bool, quiet: bool
+    request: RunSpec, flows: Any, out: Path, *, p4: str | None, workers: int | str | None, retry: bool, quiet: bool
 ) -> Run:
     """Run a request and return its run. Interrupted, with the run, after Ctrl-C."""
     reporter = reporter_of(quiet=quiet)

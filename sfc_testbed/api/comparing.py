@@ -96,7 +96,7 @@ def claims_of(file: Path | None) -> Sequence[Claim]:
     return (*claims_of_extensions(), *(() if file is None else read_claims(file)))
 
 
-def with_claims(claims: object) -> Sequence[Claim]:
+def with_claims(claims: Sequence[Claim]) -> Sequence[Claim]:
     """Return the claims of extensions and those of a list. UsageError for what is no claim."""
     from sfc_testbed.reproduction.own_claims import claims_in, claims_of_extensions
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, overload
 
 from sfc_testbed.api.errors import public_errors
 from sfc_testbed.api.run import Run
+from sfc_testbed.request.arguments import checked_call
 from sfc_testbed.testbed.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Comparison:
     @overload
     def plot(self, name: str) -> Figure: ...
 
+    @checked_call
     def plot(self, name: str | None = None) -> Plots | Figure:
         """Return the figures of the page, or the named one, such as `beside_incast`. UsageError for an unknown name."""
         from sfc_testbed.analysis.report.html_pages import comparison_figures

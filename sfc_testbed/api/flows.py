@@ -9,7 +9,7 @@ import hashlib
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ def flow_file_of(flows: Any, out: Path) -> Iterator[Path | None]:
     text = _csv_of(_rows_of(flows))
     path = out.absolute() / f"flows-{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}.csv"
     is_new = not path.exists()
+    missing: list[Path] = []
     if is_new:
         check_output(out)
         missing = [folder for folder in path.parents if not folder.exists()]
@@ -48,6 +49,9 @@ def flow_file_of(flows: Any, out: Path) -> Iterator[Path | None]:
     except UsageError:
         if is_new:
             path.unlink(missing_ok=True)
+            with suppress(OSError):  # another run may be in the folder by now
+                for folder in missing:
+                    folder.rmdir()
         raise
 
 

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sfc_testbed.api.forks import check_not_forked
 from sfc_testbed.native.first_use import prepare_library
+from sfc_testbed.request.arguments import checked_call
 
 if TYPE_CHECKING:
     from sfc_testbed.api.comparison import Comparison
     from sfc_testbed.api.run import Run
     from sfc_testbed.api.sweep import Sweep
+    from sfc_testbed.contract.extension import Checked
     from sfc_testbed.reproduction.model.experiment import Claim
     from sfc_testbed.request.spec import RunSpec
     from sfc_testbed.testbed.live.session.session import LiveSession
@@ -30,34 +32,57 @@ PathLike = str | os.PathLike[str]
 Clock = Literal["virtual", "real"]
 
 
+@checked_call
 def run(
     scenario: str | None = None,
     scheme: str = "sfc",
     *,
     clock: Clock = "virtual",
     scale: str = "ci",
-    seed: int = 1,
+    seed: int | str = 1,
     settings: Mapping[str, Any] | None = None,
     topology: str | None = None,
-    duration_ms: float | None = None,
+    duration_ms: float | str | None = None,
     flows: Any = None,
     faults: str | Sequence[str] = (),
     switch: str = "auto",
     p4: PathLike | None = None,
-    dilation: int | None = None,
+    dilation: int | str | None = None,
     retry: bool = False,
     pcap: str | Sequence[str] = (),
     background: str | None = None,
     hosts: str | None = None,
-    workers: int | None = None,
+    workers: int | str | None = None,
     use: PathLike | Iterable[PathLike] = (),
     out: PathLike = "runs",
     quiet: bool = False,
 ) -> Run:
     """Run a scenario once, write its folder in `out`, and return the run.
 
-    A run that is late, invalid or unfinished is a result, which `Run.verdict` describes. `flows` replaces the flows of
-    the scenario: a file, rows (source, destination, bytes, start in ns, tag), or a data frame with such columns.
+    A run that is late, invalid or unfinished is a result, which `Run.verdict` describes. `sfc.names` lists scenarios,
+    schemes and topologies.
+
+    - scenario: the workload; None if `flows` replaces it.
+    - scheme: flow control and loss recovery, then optionally `+` and a congestion control: "irn+dctcp".
+    - clock: "virtual" simulates and needs no root; "real" runs live on Mininet, as root.
+    - scale: size of network and traffic: "ci", "laptop" or "paper".
+    - seed: random seed, a whole number of at least 0.
+    - settings: values by the keys of `--set`, such as {"degree": 8, "switch.q_th_bytes": "250KB"}.
+    - topology: the network instead of the scenario's.
+    - duration_ms: longest simulated time, in ms or as text such as "4ms"; None: the scenario's.
+    - flows: a file, rows (source, destination, bytes, start in ns, tag), or a data frame with such columns.
+    - faults: one or several, such as "loss:all,rate=1%".
+    - switch: "soft", "bmv2", or "auto" for soft.
+    - p4: a P4 program, FILE.p4 or PROGRAM.json, or the name of an extension's; None: the testbed's.
+    - dilation: how much slower than the model a live run is; None: chosen for this machine.
+    - retry: whether a live run that was late is repeated more slowly.
+    - pcap: places where packets are captured, such as "h1" or "tor2:1".
+    - background: "iperf3" to send other traffic too.
+    - hosts: "docker:IMAGE" for hosts in containers.
+    - workers: processes of a virtual run; None: the fastest number.
+    - use: files of yours that add names, as in `sfc.use`.
+    - out: folder for run folders.
+    - quiet: whether progress is hidden.
 
     Raises UsageError for bad input, RunError for a failed run, and Interrupted after Ctrl-C.
     """
@@ -86,6 +111,7 @@ def run(
     return run_once(request, flows, folder_of(out), p4=program, workers=workers, retry=retry, quiet=quiet)
 
 
+@checked_call
 def compare(
     scenario: str | None = None,
     schemes: str | Iterable[str] = ("irn", "sfc"),
@@ -95,13 +121,13 @@ def compare(
     seeds: int | str | Iterable[int] = 1,
     settings: Mapping[str, Any] | None = None,
     topology: str | None = None,
-    duration_ms: float | None = None,
+    duration_ms: float | str | None = None,
     flows: Any = None,
     faults: str | Sequence[str] = (),
     switch: str = "auto",
     p4: PathLike | Sequence[PathLike] = (),
     claims: PathLike | Sequence[Claim] | None = None,
-    dilation: int | None = None,
+    dilation: int | str | None = None,
     retry: bool = False,
     hosts: str | None = None,
     jobs: int = 1,
@@ -111,12 +137,19 @@ def compare(
 ) -> Comparison:
     """Run the same flows under several schemes, seeds and P4 programs, and return the comparison.
 
-    Ratios are relative to the first scheme. `claims` is a file or a list of claims about the runs. `jobs` virtual runs
-    run at the same time, each in a process of its own. Raises the same errors as `run`.
+    Arguments that `run` has too mean the same.
+
+    - schemes: a list, or a text such as "irn,sfc". Ratios are relative to the first.
+    - seeds: one number, several, or a text such as "1..5".
+    - p4: one program or several; every scheme runs with every program, and "built-in" is the testbed's.
+    - claims: a file or a list of claims about the runs, such as `sfc.Ratio`.
+    - jobs: virtual runs that run at the same time, each in a process of its own.
+
+    Raises the same errors as `run`.
     """
     _begin(use)
     from sfc_testbed.api.calls import compare_all
-    from sfc_testbed.api.requests import folder_of, schemes_of, seeds_of
+    from sfc_testbed.api.requests import folder_of, jobs_of, schemes_of, seeds_of
 
     request = _request(
         scenario,
@@ -140,12 +173,13 @@ def compare(
         seeds=seeds_of(seeds),
         programs=[os.fspath(program) for program in programs],
         claims=Path(claims) if isinstance(claims, (str, os.PathLike)) else claims,
-        jobs=jobs,
+        jobs=jobs_of(jobs) or 1,
         retry=retry,
         quiet=quiet,
     )
 
 
+@checked_call
 def sweep(
     source: PathLike | Mapping[str, Any],
     *,
@@ -158,32 +192,40 @@ def sweep(
 ) -> Sweep:
     """Run every combination of the settings in a YAML file, or in a mapping with its keys, and return the results.
 
-    Runs that are complete in the sweep's folder are not repeated. `jobs` virtual runs run at the same time, by default
-    one per core, or those of the Dask scheduler at the address `scheduler`. Raises the same errors as `run`; a job that
-    fails is named in `Sweep.failures`.
+    Runs that are complete in the sweep's folder are not repeated. Arguments that `run` has too mean the same.
+
+    - source: the file, or a mapping with the keys name, scenario, schemes, seeds, axes and more (docs/workloads.md).
+    - jobs: virtual runs that run at the same time; None: one per core.
+    - scheduler: address of a Dask scheduler, whose workers run the jobs instead.
+
+    Raises the same errors as `run`; a job that fails is named in `Sweep.failures`.
     """
     _begin(use)
     from sfc_testbed.api.calls import sweep_all
-    from sfc_testbed.api.requests import folder_of
+    from sfc_testbed.api.requests import folder_of, jobs_of
 
     chosen = source if isinstance(source, Mapping) else Path(source)
     program = None if p4 is None else os.fspath(p4)
-    return sweep_all(chosen, folder_of(out), p4=program, jobs=jobs, scheduler=scheduler, quiet=quiet)
+    return sweep_all(chosen, folder_of(out), p4=program, jobs=jobs_of(jobs), scheduler=scheduler, quiet=quiet)
 
 
+@checked_call
 @contextmanager
 def open_network(
     topology: str = "clos",
     *,
     scheme: str = "sfc",
     switch: str = "auto",
-    dilation: int = 10_000,
+    dilation: int | str = 10_000,
     settings: Mapping[str, Any] | None = None,
     hosts: str | None = None,
     p4: PathLike | None = None,
     use: PathLike | Iterable[PathLike] = (),
 ) -> Iterator[LiveSession]:
     """Provide a live network on Mininet, as root, and remove it at the end of the `with` statement.
+
+    Arguments that `run` has too mean the same. `topology` has settings too, such as {"topology.hosts_per_tor": 4}, and
+    `dilation` is how much slower than the model the network is. The network is a `sfc.Network`.
 
     Raises UsageError if this machine or user cannot run such a network, or if the process has one already.
     """
@@ -206,21 +248,57 @@ def open_network(
         yield session
 
 
+@checked_call
 def load(folder: PathLike) -> Run | Comparison | Sweep:
-    """Return the stored results in a folder: a run, a comparison or a sweep. UsageError if it holds none."""
+    """Return the stored results in a folder: a run, a comparison or a sweep. UsageError if it holds none.
+
+    Files are read when they are first needed. Runs of older releases can be loaded, too.
+    """
     from sfc_testbed.api.loading import loaded
 
     return loaded(Path(folder))
 
 
+@checked_call
 def use(*files: PathLike) -> None:
     """Load Python files, or modules of installed packages, that add names to the testbed (docs/extensions.md).
 
-    A file that has changed since it was loaded is loaded again. UsageError, one line, if one cannot be loaded.
+    A file that has changed since it was loaded is loaded again. The files stay in use until `sfc.unuse`. UsageError,
+    one line, if one cannot be loaded.
     """
     _begin(files)
 
 
+@checked_call
+def check(file: PathLike) -> tuple[Checked, ...]:
+    """Load a file as `use` does, and return the checks of all that it adds: what, check, and lack (None if it holds).
+
+    These are the contract tests of the testbed's own classes. UsageError if the file adds nothing that has a contract.
+    """
+    _begin(file)
+    from sfc_testbed.api.errors import public_errors
+    from sfc_testbed.contract.extension import checked
+    from sfc_testbed.request.extensions import use as load_files
+
+    with public_errors():
+        [extension] = load_files(os.fspath(file))
+        return tuple(checked(extension))
+
+
+@checked_call
+def names(kind: str) -> dict[str, str]:
+    """Return all names of a kind and their meanings, with those of the extensions in use.
+
+    The kinds are scenarios, schemes, congestion controls, switch programs (with their files), faults, topologies,
+    quantities (with their units) and export formats. UsageError for another kind.
+    """
+    _begin(())
+    from sfc_testbed.api.catalogue import names_of
+
+    return names_of(kind)
+
+
+@checked_call
 def run_script(main: Callable[[], object]) -> int:
     """Run the main function of a script, and return the exit code that the command would have.
 
@@ -254,7 +332,7 @@ def _begin(files: PathLike | Iterable[PathLike]) -> None:
 
     with public_errors():
         for problem in load_installed():
-            warnings.warn(problem, stacklevel=3)
+            warnings.warn(problem, stacklevel=4)
         load_files(*(os.fspath(file) for file in ([files] if isinstance(files, (str, os.PathLike)) else files)))
 
 

@@ -87,7 +87,9 @@ def with_workers(plan: RunPlan, workers: int | None) -> RunPlan:
     return replace(plan, config=replace(plan.config, workers=workers))
 
 
-def execute_plan(plan: RunPlan, out: Path, reporter: Reporter, clock: Clock | None = None) -> StoredRun:
-    """Run a plan with reports of its progress."""
+def execute_plan(
+    plan: RunPlan, out: Path, reporter: Reporter, clock: Clock | None = None, *, page: bool = True
+) -> StoredRun:
+    """Run a plan with reports of its progress. `page`: whether to write its page."""
     with reporter.run(f"{plan.config.scenario} {plan.config.variant}") as progress:
-        return execute(plan, out, progress, clock)
+        return execute(plan, out, progress, clock, page=page)

@@ -51,6 +51,13 @@ def workers_of(value: str | int | None) -> int | None:
     raise UsageError(f"--workers is auto or a whole number of at least 1, not {shown(value)}")
 
 
+def jobs_of(value: int | None) -> int | None:
+    """Return a number of jobs at a time, or None for one per core. UsageError for other values."""
+    if value is not None and not 1 <= value < 10**9:
+        raise UsageError(f"jobs: must be at least 1, not {shown(value)}")
+    return value
+
+
 def _whole(value: object) -> int | None:
     """Return a whole number, also if it is a text of digits or of another package's integers; None for other values."""
     if isinstance(value, str):
@@ -115,11 +122,9 @@ def settings_of(settings: Mapping[str, Any]) -> dict[str, Any]:
 
     Texts become values as those of `--set` do, such as "250KB" for a size. UsageError for impossible values.
     """
-    if not isinstance(settings, Mapping):
-        raise UsageError(f"settings: a mapping such as {{'degree': 4}}, not {shown(settings)}")
     values: dict[str, Any] = {}
     for key, value in settings.items():
-        if key in PARTS and isinstance(value, Mapping):
+        if isinstance(value, Mapping) and isinstance(key, str) and (value or key in PARTS):
             for name, own in value.items():
                 _add(values, f"{key}.{name}", own)
         else:

@@ -15,9 +15,14 @@ from sfc_testbed.testbed.execution.retry import MOST_RETRIES, retry_line, retry_
 from sfc_testbed.testbed.plan.plan import RunPlan
 
 
-def execute_retrying(request: RunSpec, plan: RunPlan, out: Path, reporter: Reporter, *, retry: bool) -> StoredRun:
-    """Run a plan, with `retry` again if it was late, and return the last run. Late runs keep their folders."""
-    run = execute_plan(plan, out, reporter)
+def execute_retrying(
+    request: RunSpec, plan: RunPlan, out: Path, reporter: Reporter, *, retry: bool, page: bool = True
+) -> StoredRun:
+    """Run a plan, with `retry` again if it was late, and return the last run. Late runs keep their folders.
+
+    `page`: whether to write the pages of the runs.
+    """
+    run = execute_plan(plan, out, reporter, page=page)
     for _ in range(MOST_RETRIES if retry else 0):
         again = None if run.interrupted else retry_of(request, run.folder, run.result)
         if again is None:
@@ -30,7 +35,7 @@ def execute_retrying(request: RunSpec, plan: RunPlan, out: Path, reporter: Repor
             break
         reporter.note(retry_line(run.folder, run.result), WARNING)
         try:
-            run = execute_plan(plan, out, reporter)
+            run = execute_plan(plan, out, reporter, page=page)
         except Interrupted as error:
             raise Interrupted(f"{error}; the late run is kept in {run.folder}") from error
     return run

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, overload
 
 from sfc_testbed.api.errors import public_errors
 from sfc_testbed.api.forks import check_not_forked
+from sfc_testbed.request.arguments import checked_call
 from sfc_testbed.testbed.errors import UsageError
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Run:
         schemas = (*SCHEMAS.values(), *OPTIONAL_SCHEMAS.values())
         return tuple(schema.name for schema in schemas if (self.folder / schema.file_name).is_file())
 
+    @checked_call
     def trace(self, name: str) -> pl.DataFrame:
         """Return a trace as a polars frame. docs/traces.md lists the columns. UsageError if there is no such trace."""
         check_not_forked()
@@ -144,6 +146,7 @@ class Run:
     @overload
     def plot(self, name: str) -> Figure: ...
 
+    @checked_call
     def plot(self, name: str | None = None) -> Plots | Figure:
         """Return the figures of the run's page, or the named one, such as `buffer`. UsageError for an unknown name."""
         from sfc_testbed.analysis.report.html_pages import FLOW_COLUMNS, run_figures

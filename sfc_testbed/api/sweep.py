@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from sfc_testbed.api.errors import public_errors
 from sfc_testbed.api.run import Run
+from sfc_testbed.request.arguments import checked_call
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,6 +91,7 @@ class Sweep:
     @overload
     def plot(self, name: str) -> Figure: ...
 
+    @checked_call
     def plot(self, name: str | None = None) -> Plots | Figure:
         """Return the figures of the page, or the named one, such as `over-degree`. UsageError for an unknown name."""
         from sfc_testbed.analysis.report.sweep import sweep_figures

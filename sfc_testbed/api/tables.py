@@ -16,6 +16,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from sfc_testbed.api.console import TextConsole
+from sfc_testbed.request.arguments import checked_call
+from sfc_testbed.request.errors import UsageError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,10 +58,12 @@ class Table:
             list(map(_plain, cells)) for cells in zip(*(column.cells for column in self._main.columns), strict=True)
         ]
 
+    @checked_call
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the exact figures as CSV, and write them to a file if `path` is given."""
         return _written(self.frame.write_csv(), path)
 
+    @checked_call
     def to_latex(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the table as shown, for LaTeX with the package booktabs; write it to a file if `path` is given."""
         places = "".join("r" if column.justify == "right" else "l" for column in self._main.columns)
@@ -75,6 +79,7 @@ class Table:
         ]
         return _written("\n".join(lines) + "\n", path)
 
+    @checked_call
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the table as shown, in Markdown; write it to a file if `path` is given."""
         rule = ["---:" if column.justify == "right" else "---" for column in self._main.columns]
@@ -111,7 +116,7 @@ class Table:
 
 def _plain(cell: object) -> str:
     text = cell.plain if isinstance(cell, Text) else str(cell)
-    return " ".join(text.split())
+    return " ".join(text.replace("/\n", "/").split())
 
 
 def _latex_row(cells: Sequence[str]) -> str:
@@ -120,5 +125,8 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{os.fspath(path)}: {error.strerror}") from error
     return text

@@ -41,9 +41,11 @@ class Checked:
 
 
 def checked(extension: Extension) -> Iterator[Checked]:
-    """Make all checks of the rows that an extension added."""
-    word = extension.word
-    for what, check, function in _checks(word):
+    """Make all checks of the rows that an extension added. UsageError if none of them has a contract."""
+    checks = list(_checks(extension.word))
+    if not checks:
+        raise UsageError(f"{extension.word}: the file adds nothing that has a contract")
+    for what, check, function in checks:
         yield Checked(what, check, _lack(function, extension))
 
 

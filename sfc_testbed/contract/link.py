@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 from sfc_testbed.contract.broken import Broken, require
 from sfc_testbed.hosts.transport.algorithms import Algorithms
-from sfc_testbed.hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
+from sfc_testbed.hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
 from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.bts import BackToSender
 from sfc_testbed.wire.bts import pack_frame as pack_bts

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from os_helpers.visible import visible
-from sfc_testbed.analysis.plots.canvas import PlottedRun
+from sfc_testbed.analysis.plots.canvas import draw
 from sfc_testbed.analysis.plots.congestion import plot_control
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 from sfc_testbed.analysis.results.result import RESULT_FILE, ResultError
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.documents.pictures import write_picture
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str], pictures: Path = PICTURES) -> int:
     pictures.mkdir(parents=True, exist_ok=True)
     for scheme, plots in by_scheme.items():
         path = pictures / f"{scheme.partition('+')[2] or scheme}.png"
-        write_picture(plot_control(plots), path)
+        write_picture(draw(plot_control(plots)), path)
     return 0
 
 

@@ -55,8 +55,8 @@ def errors_by_range(runs: Sequence[ValidatedRun]) -> Iterator[str]:
         if errors:
             beyond = sum(error > allowed for error in errors)
             yield (
-                f"{amount(len(errors), 'run')} {words}, error of the peak buffer at most {format_share(max(errors))}, "
-                f"above {format_share(allowed)} in {beyond}"
+                f"In {amount(len(errors), 'measured run')} {words}, the peak buffer differed by at most "
+                f"{format_share(max(errors))}, and by more than {format_share(allowed)} in {beyond} of them"
             )
 
 

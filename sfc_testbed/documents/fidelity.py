@@ -123,7 +123,7 @@ def _answer(pairs: Sequence[ValidatedRun]) -> str:
         )
     text += (
         f"Of all compared figures, {_within(live)} are within their [tolerances](#tolerances). The "
-        f"[verdicts](concepts.md#verdict) of the live runs are: {counted}."
+        f"live runs had these [verdicts](concepts.md#verdict): {counted}."
     )
     return fill(text, _LINE)
 
@@ -191,7 +191,7 @@ def _lateness(runs: Sequence[ValidatedRun]) -> str:
             f"{format_share(TRUSTED_ERROR)}, as much as the paper's effects.",
             "- Both limits assume that the error of the most sensitive scheme, `sfc`, grows by "
             f"{format_number(ERROR_PER_LATENESS)} % for each % of lateness.",
-            *(f"- Measured: {text}." for text in errors_by_range(measured)),
+            *(f"- {text}." for text in errors_by_range(measured)),
         ]
     )
 

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from sfc_testbed.analysis.plots.canvas import MUTED, log_x, log_y, new_figure, say, share_legend, styled, write_png
-from sfc_testbed.analysis.plots.palette import DASH_CYCLE, OTHER_COLORS, scheme_looks
+from sfc_testbed.analysis.plots.canvas import log_x, log_y, new_figure, say, share_legend, styled, write_png
+from sfc_testbed.analysis.plots.palette import DASH_CYCLE, MUTED, OTHER_COLORS, scheme_looks
 from sfc_testbed.analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, INVALID_ABOVE
 from sfc_testbed.simulators.comparison import PeerRun
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Writes the tables of docs/validation.md: `python -m sfc_testbed.documents.simulators [--check] [FOLDER...]`.
+"""Writes the table of docs/validation.md: `python -m sfc_testbed.documents.simulators [--check] [FOLDER...]`.
 
 The runs in every peer-validation.json below the folders are added to docs/stored/validation.json; a new run replaces
 the stored run with the same label. Without folders, the page is written from the stored runs.
@@ -21,31 +21,13 @@ from sfc_testbed.documents import stored
 from sfc_testbed.documents.pictures import plot_fcts, write_picture
 from sfc_testbed.documents.stored import PageError, replaced, write_runs
 from sfc_testbed.simulators.comparison import FILE_NAME, PeerRun, PeerValidation, read_peer_validation
-from sfc_testbed.simulators.tables import compared_figures, summary_cells
+from sfc_testbed.simulators.tables import compared_figures
 from sfc_testbed.telemetry.atomic_file import replace_text
 
 DOCUMENT = stored.DOCS / "validation.md"
 STORE = stored.CASES
 PICTURE = "images/fct-against-the-hpcc-simulator.png"
 """The path of the plot, relative to the document."""
-MARK = "comparison"
-_HEADINGS = ("run", "mean (%)", "P99 (%)", "peak queue (%)", "mean queued (%)")
-
-
-def comparison(validation: PeerValidation) -> str:
-    """Return a table of all runs for each simulator, as Markdown. Columns without any figure are left out."""
-    parts = []
-    for peer in dict.fromkeys(run.peer for run in validation.runs):
-        rows = [_cells(run) for run in validation.runs if run.peer == peer]
-        kept = [place for place in range(len(_HEADINGS)) if any(row[place] != NOTHING for row in rows)]
-        table = markdown_table([_HEADINGS[place] for place in kept], [[row[place] for place in kept] for row in rows])
-        parts += [f"### {peer}\n", table]
-    return "\n".join(parts)
-
-
-def _cells(run: PeerRun) -> tuple[str, ...]:
-    label, _, _, *figures = summary_cells(run)
-    return (label, *(figure.removesuffix(" %") for figure in figures))
 
 
 def summary(validation: PeerValidation) -> str:
@@ -60,7 +42,7 @@ def summary(validation: PeerValidation) -> str:
 
 
 def _spread(shares: Sequence[float]) -> str:
-    return f"{100 * median(shares):.1f}; {100 * max(shares):.1f} %" if shares else NOTHING
+    return f"{100 * median(shares):.1f}, at most {100 * max(shares):.1f} %" if shares else NOTHING
 
 
 def merged(stored: Sequence[PeerRun], new: Sequence[PeerRun]) -> tuple[PeerRun, ...]:
@@ -70,7 +52,7 @@ def merged(stored: Sequence[PeerRun], new: Sequence[PeerRun]) -> tuple[PeerRun, 
 
 def document(text: str, validation: PeerValidation) -> str:
     """Return the text of the page with the generated part replaced."""
-    return replaced(DOCUMENT, replaced(DOCUMENT, text, "summary", summary(validation)), MARK, comparison(validation))
+    return replaced(DOCUMENT, text, "summary", summary(validation))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -21,7 +21,7 @@ from sfc_testbed.analysis.results.comparison import HeldClaim
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.reproduction.model.claims import CLAIMS, NoneLower, is_claim
 from sfc_testbed.reproduction.model.experiment import Claim, Measured, Measurement, Point, Results, judge
-from sfc_testbed.reproduction.model.quantities import Quantity, named
+from sfc_testbed.reproduction.model.quantities import quantity_of
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.checks import shown
 from sfc_testbed.request.extensions import described
@@ -41,6 +41,8 @@ def read_claims(path: Path) -> tuple[Claim, ...]:
         raise UsageError(f"--claims {path} {error}") from error
     try:
         claims = getattr(_executed(path.absolute()), "CLAIMS", None)
+    except UsageError as error:
+        raise UsageError(f"--claims {path}: {_where(error, path.absolute())}{error}") from error
     except (Exception, SystemExit) as error:
         raise UsageError(f"--claims {path}: {_where(error, path.absolute())}{type(error).__name__}: {error}") from error
     if not isinstance(claims, (tuple, list)) or not claims:
@@ -58,10 +60,8 @@ def claims_of_extensions() -> tuple[Claim, ...]:
     return tuple(_with_quantities(claim) for claims in CLAIMS.values() for claim in claims)
 
 
-def claims_in(values: object) -> tuple[Claim, ...]:
+def claims_in(values: Sequence[Claim]) -> tuple[Claim, ...]:
     """Return the claims of a list, with the quantities that they name. UsageError for anything else."""
-    if not isinstance(values, (list, tuple)):
-        raise UsageError(f"claims: a list of claims or the path of a file, not {shown(values)}")
     for value in values:
         if not is_claim(value):
             raise UsageError(f"claims: {shown(value)} is not a claim, such as sfc.Bound(...) or sfc.Ratio(...)")
@@ -70,16 +70,10 @@ def claims_in(values: object) -> tuple[Claim, ...]:
 
 def _with_quantities(claim: Any) -> Any:
     """Return a claim with the quantities that it names. UsageError for an unknown name."""
-    if isinstance(getattr(claim, "of", None), str):
-        return replace(claim, of=_quantity(claim, claim.of))
-    if isinstance(claim, NoneLower):
-        return replace(claim, each_of=tuple(_quantity(claim, quantity) for quantity in claim.each_of))
-    return claim
-
-
-def _quantity(claim: Claim, quantity: str | Quantity) -> Quantity:
     try:
-        return named(quantity) if isinstance(quantity, str) else quantity
+        if isinstance(claim, NoneLower):
+            return replace(claim, each_of=tuple(map(quantity_of, claim.each_of)))
+        return replace(claim, of=quantity_of(claim.of)) if isinstance(getattr(claim, "of", None), str) else claim
     except UsageError as error:
         raise UsageError(f"claim {shown(claim.claim)}: {error}") from error
 

@@ -27,6 +27,7 @@ from sfc_testbed.native.extended import UserFile, UserModule
 from sfc_testbed.native.modules import CompiledFinder, choose_build, compiled_finder
 from sfc_testbed.native.rewriting import interpreted_part
 from sfc_testbed.native.sources import engine, module_name
+from sfc_testbed.request.arguments import checked_call
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extension import (
     Extension,
@@ -36,6 +37,8 @@ from sfc_testbed.request.extension import (
     read_extension,
 )
 from sfc_testbed.request.table import Table
+
+PathLike = str | os.PathLike[str]
 
 _DONE = "_sfc_interpreted_part_executed"
 """The name in a compiled module that marks that its interpreted part was executed."""
@@ -84,13 +87,14 @@ def load(extensions: Iterable[Extension]) -> None:
             _loaded[extension.path] = extension
 
 
-def unuse(*words: str | Path) -> None:
+@checked_call
+def unuse(*files: PathLike) -> None:
     """Remove what these files added, or what all files added if none is named. UsageError for a file not in use."""
     with _lock:
-        paths = [os.path.realpath(word) for word in words] if words else list(_loaded)
-        for word, path in zip(words or paths, paths, strict=True):
+        paths = [os.path.realpath(file) for file in files] if files else list(_loaded)
+        for file, path in zip(files or paths, paths, strict=True):
             if path not in _loaded:
-                raise UsageError(f"{word}: this file is not in use")
+                raise UsageError(f"{os.fspath(file)}: this file is not in use")
             _unload(_loaded[path])
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from sfc_testbed.request.checks import shown
 
 _QUANTITY = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,12})?) ?([a-zµ/]+)", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?")
 _RATE_NAMES = ("", "bps", "bit/s", "b/s")
 
 
@@ -87,3 +88,11 @@ def in_unit(text: str, unit: str) -> int | float:
         raise ValueError(f"must be {kind.example}, not {shown(text)}")
     value = Decimal(match[1]) * factor / base
     return int(value) if value == value.to_integral_value() else float(value)
+
+
+def read_in_unit(value: str | float, unit: str) -> int | float:
+    """Return a number of a unit from a number, or from a text with or without a unit. Raises ValueError, as above."""
+    if isinstance(value, str) and not _NUMBER.fullmatch(value):
+        return in_unit(value, unit)
+    number = float(value)
+    return int(number) if number.is_integer() else number

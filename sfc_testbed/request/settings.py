@@ -16,7 +16,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
-from sfc_testbed.request.checks import shortened, shown
+from sfc_testbed.request.checks import nearest, shortened, shown
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.quantities import has_unit, in_unit, unit_of
 
@@ -89,9 +89,8 @@ def _part_of(key: str) -> tuple[str, str]:
     if not dot:
         return "workload", key
     if part not in PARTS or not name:
-        raise UsageError(
-            f"--set {shortened(key)}: a key is NAME or one of {', '.join(f'{prefix}.NAME' for prefix in PARTS)}"
-        )
+        keys = ", ".join(f"{prefix}.NAME" for prefix in PARTS)
+        raise UsageError(f"--set {shortened(key)}: a key is NAME or one of {keys}{nearest(part, PARTS)}")
     return part, name
 
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The definition of a figure, and the figures that a flow's sender and receiver report.
+"""The figures of a flow, each defined once: those of the message, of its sender and of its receiver.
 
-`SenderCounts` and `ReceiverFigures` are the only lists of these figures. A sender counts in an object of the first, and
-a receiver creates an object of the second for a complete message. Reports contain the objects, and `telemetry.schema`
-derives the columns of the flows trace and the table in docs/traces.md from the classes. The module is compiled, since
-every packet is counted.
+The classes are the only lists of these figures. Records of hosts contain objects of `SenderFigures` and
+`ReceiverFigures`. `telemetry.schema` derives the columns of the flows trace, of the journal and the table in
+docs/traces.md from the classes, and `telemetry.flow_parts` the join of the three parts.
+
+A figure is an integer, a float, a bool or a text, or None where a flow has no value. Times are in model µs
+(`hosts.transport.model_clock`). A new figure of message or receiver can be None, so that runs of older releases stay
+readable; a figure of the sender always can, because a run may be killed before the sender reports it. The module is
+compiled, since every packet is counted.
 """
 
 from dataclasses import dataclass
@@ -23,22 +27,29 @@ class Meaning:
 
 
 @dataclass(slots=True)
-class SenderCounts:
-    """The counters of a flow's sender so far. Each is a column of the flows trace."""
+class MessageFigures:
+    """The figures of a message that are known before the run (`testbed.flows.planned`)."""
+
+    ideal_fct_us: Annotated[float, Meaning("FCT of the message at line rate in an otherwise idle network", "µs")]
+
+
+@dataclass(slots=True)
+class SenderFigures:
+    """The figures of a message at its sender so far. A message that was never ready has the defaults."""
 
     packets_sent: Annotated[int, Meaning("data packets sent, including retransmitted packets", "packets")] = 0
     packets_resent: Annotated[int, Meaning("retransmitted data packets", "packets")] = 0
     bytes_resent: Annotated[int, Meaning("retransmitted message bytes", "B", bits=64)] = 0
     timeouts: Annotated[int, Meaning("retransmission timeouts")] = 0
     naks: Annotated[int, Meaning("negative acknowledgements received")] = 0
+    paused_us: Annotated[float, Meaning("time for which flow control held back packets of the flow", "µs")] = 0.0
 
 
 @dataclass(slots=True)
 class ReceiverFigures:
-    """The figures of a complete message at its receiver. Each is a column of the flows trace.
+    """The figures of a complete message at its receiver. An incomplete message has the defaults.
 
     It is not frozen, because workers send it, and a compiled frozen dataclass cannot be unpickled.
-    A figure that is `int | None` or `float | None` is null for other messages and in runs of older releases.
     """
 
     corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")] = False

@@ -12,13 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from sfc_testbed.telemetry.figures import Meaning, ReceiverFigures, SenderCounts
+from sfc_testbed.telemetry.figures import Meaning, MessageFigures, ReceiverFigures, SenderFigures
 
 
 @dataclass(frozen=True, slots=True)
 class FlowRow:
-    """The trace has one row per flow of the run: one message from one host to another. The columns that the sender
-    reports, `packets_sent` to `paused_us`, are null if the runner was killed before the report."""
+    """The trace has one row per flow of the run: one message from one host to another. The figures that the sender
+    reports, such as `packets_sent`, are null if the runner was killed before the report."""
 
     flow_id: Annotated[int, Meaning("number of the flow in this run, from 1")]
     src: Annotated[str, Meaning("sending host")]
@@ -34,11 +34,10 @@ class FlowRow:
         Meaning("time at which the sender gets the ACK of the last packet; null: the flow did not finish", "µs"),
     ]
     fct_us: Annotated[float | None, Meaning("`finish_us` - `start_us`", "µs")]
-    ideal_fct_us: Annotated[float, Meaning("FCT of the message at line rate in an otherwise idle network", "µs")]
+    message: MessageFigures
     slowdown: Annotated[float | None, Meaning("`fct_us` / `ideal_fct_us`, never clamped to 1", "1")]
-    counts: SenderCounts | None
-    paused_us: Annotated[float | None, Meaning("time for which flow control held back packets of the flow", "µs")]
-    figures: ReceiverFigures
+    sender: SenderFigures | None
+    receiver: ReceiverFigures
 
 
 @dataclass(slots=True)

@@ -79,11 +79,14 @@ def usual_rows(columns: Sequence[Column]) -> Callable[[tuple[Any, ...]], bool]:
     It needs one call per row. A row for which it returns False may still fit, for instance with integers in a float
     column.
     """
-    usual = tuple(_usual_type(column) for column in columns)
-    ranges = [(place, *_range(columns[place])) for place, kind in enumerate(usual) if kind in (int, float)]
+    known: dict[tuple[type, ...], list[tuple[int, float, float]] | None] = {}
 
     def is_usual(row: tuple[Any, ...]) -> bool:
-        if tuple(map(type, row)) != usual:
+        types = tuple(map(type, row))
+        if types not in known:
+            known[types] = _ranges(types, columns)
+        ranges = known[types]
+        if ranges is None:
             return False
         for place, low, high in ranges:  # noqa: SIM110  a generator takes three times as long
             if not low <= row[place] <= high:
@@ -93,8 +96,16 @@ def usual_rows(columns: Sequence[Column]) -> Callable[[tuple[Any, ...]], bool]:
     return is_usual
 
 
-def _usual_type(column: Column) -> type[Any]:
-    return next((value for value, kind in _KINDS.items() if kind == column.kind), int)
+def _ranges(types: tuple[type, ...], columns: Sequence[Column]) -> list[tuple[int, float, float]] | None:
+    """Return the places and ranges of the numbers in rows of these types, or None if a type is not usual."""
+    if len(types) != len(columns) or not all(map(_is_usual, types, columns)):
+        return None
+    return [(place, *_range(columns[place])) for place, kind in enumerate(types) if kind in (int, float)]
+
+
+def _is_usual(kind: type, column: Column) -> bool:
+    usual = next((value for value, name in _KINDS.items() if name == column.kind), int)
+    return kind is usual or (column.nullable and kind is type(None))
 
 
 def _range(column: Column) -> tuple[float, float]:

@@ -18,6 +18,8 @@ which the data packet arrived. The first four bytes and the port are those of th
 import struct
 from typing import Final, NamedTuple
 
+from mypy_extensions import i64
+
 from sfc_testbed.wire import ethernet, ipv4, udp
 from sfc_testbed.wire.constants import (
     BTS_FLAG_CACHEABLE,
@@ -147,7 +149,7 @@ def unpack_frame(frame: bytes) -> BackToSender | None:
         return None
     if known_cause == BtsCause.UNKNOWN and (middle or qpn_class or depth_bytes or switch_id):
         return None
-    return BackToSender(
+    fields = (
         known_cause,
         flags & BTS_FLAG_CACHEABLE != 0,
         head & 0xFFFF,
@@ -160,8 +162,9 @@ def unpack_frame(frame: bytes) -> BackToSender | None:
         depth_bytes,
         switch_id,
         half_word_at(frame, _STAMP_OFFSET),
-        word_at(frame, _PSN_OFFSET) & PSN_MASK if is_quoting else 0,
+        word_at(frame, _PSN_OFFSET) & PSN_MASK if is_quoting else i64(0),
     )
+    return tuple.__new__(BackToSender, fields)  # a call of the class runs interpreted code
 
 
 def pack_frame(bts: BackToSender, *, destination_mac: int, source_mac: int, congested_ip: int, paused_ip: int) -> bytes:

@@ -88,8 +88,10 @@ class BtsCause(IntEnum):
     @property
     def requests_pause(self) -> bool:
         """Whether the flow control obeys such a BTS, by a pause. Otherwise it is for the congestion control."""
-        return self not in (BtsCause.FEEDBACK, BtsCause.SUB_RTT)
+        return self not in _FOR_CONGESTION_CONTROL
 
+
+_FOR_CONGESTION_CONTROL: Final = (BtsCause.FEEDBACK, BtsCause.SUB_RTT)
 
 # RoCEv2 transport
 DEFAULT_PAYLOAD_BYTES: Final = 1000

@@ -19,7 +19,8 @@ With the compact flag, five slots of 8 bytes precede the sender's record, and re
 import struct
 from typing import Final, NamedTuple
 
-from mypy_extensions import i64
+from librt.strings import BytesWriter, write_i32_be, write_i64_be
+from mypy_extensions import i64, u8
 
 from sfc_testbed.wire import ethernet, ipv4, udp
 from sfc_testbed.wire.constants import (
@@ -34,25 +35,25 @@ from sfc_testbed.wire.constants import (
     IP_PROTOCOL_UDP,
     ROCE_UDP_PORT,
 )
+from sfc_testbed.wire.words import WORD_BYTES, signed, word_at
 
 COUNTER_MODULUS: Final = 1 << 32
 """Modulus at which times (us) and byte counts wrap."""
 
-_UDP_OFFSET = ethernet.HEADER_BYTES + ipv4.HEADER_BYTES
+_UDP_OFFSET: Final = ethernet.HEADER_BYTES + ipv4.HEADER_BYTES
 _PORT_HIGH: Final = 36
 _PORT_LOW: Final = 37
 _HIGH_BYTE: Final = INT_UDP_PORT >> 8
 _LOW_BYTE: Final = INT_UDP_PORT & 0xFF
-_SHIM_OFFSET = _UDP_OFFSET + udp.HEADER_BYTES
-_SHIM_END = _SHIM_OFFSET + INT_SHIM_BYTES
+_SHIM_OFFSET: Final = _UDP_OFFSET + udp.HEADER_BYTES
+_SHIM_END: Final = _SHIM_OFFSET + INT_SHIM_BYTES
 _SHIM = struct.Struct(">BBH")
 _RECORD = struct.Struct(">4I")
 MOST_TELEMETRY_BYTES = INT_SHIM_BYTES + INT_MAX_HOPS * INT_RECORD_BYTES
 """Largest telemetry that a packet can carry, in bytes."""
 _COMPACT_BYTES: Final = INT_SHIM_BYTES + INT_MAX_HOPS * INT_SLOT_BYTES
 _EMPTY_SLOTS: Final = bytes(INT_MAX_HOPS * INT_SLOT_BYTES)
-_FLAGS = INT_FLAG_ECHO | INT_FLAG_STAMP | INT_FLAG_COMPACT
-_FLAG_BYTES: Final = [bytes([flags]) for flags in range(_FLAGS + 1)]
+_FLAGS: Final = INT_FLAG_ECHO | INT_FLAG_STAMP | INT_FLAG_COMPACT
 
 
 class HopRecord(NamedTuple):
@@ -94,12 +95,18 @@ def request(*, telemetry: bool, stamp_us: int | None, is_compact: bool = False) 
 
 def echo(shim: bytes, now_us: int) -> bytes:
     """Return the telemetry of the answer to a data packet with this shim. The packet arrived at `now_us`."""
-    flags = shim[1] | INT_FLAG_ECHO
-    head = shim[:1] + _FLAG_BYTES[flags] + shim[2:]
-    if not flags & INT_FLAG_STAMP:
-        return head
-    _, sent_us, _, _ = _RECORD.unpack(shim[-INT_RECORD_BYTES:])
-    return head[:-INT_RECORD_BYTES] + _RECORD.pack(0, sent_us, (now_us - sent_us) % COUNTER_MODULUS, 0)
+    echoed = BytesWriter()
+    echoed.write(shim)
+    flags = i64(shim[1]) | INT_FLAG_ECHO
+    echoed[1] = u8(flags)
+    if flags & INT_FLAG_STAMP:
+        stamp_at = i64(len(shim)) - INT_RECORD_BYTES
+        sent_us = word_at(shim, stamp_at + WORD_BYTES)
+        echoed.truncate(stamp_at)
+        write_i64_be(echoed, sent_us)
+        write_i32_be(echoed, signed(i64(now_us - sent_us) & COUNTER_MODULUS - 1))
+        write_i32_be(echoed, 0)
+    return echoed.getvalue()
 
 
 def pack(telemetry: Telemetry) -> bytes:
@@ -154,18 +161,16 @@ def _plain_header(frame: bytes) -> tuple[bytes, int] | None:
     ports = udp.unpack_header(frame, _UDP_OFFSET, ip.total_length - ipv4.HEADER_BYTES)
     if ports is None or ports.destination_port != INT_UDP_PORT:
         return None
-    records, flags, reserved = _SHIM.unpack_from(frame, _SHIM_OFFSET)
+    shim = word_at(frame, _SHIM_OFFSET)
+    records, flags, reserved = shim >> 24, shim >> 16 & 0xFF, shim & 0xFFFF
     shim_bytes = telemetry_bytes(records, flags)
-    payload_bytes = ports.length - udp.HEADER_BYTES - shim_bytes
+    payload_bytes = i64(ports.length) - udp.HEADER_BYTES - shim_bytes
     if records > INT_MAX_HOPS or flags & ~_FLAGS or reserved or payload_bytes < 0:
         return None
     if flags & (INT_FLAG_STAMP | INT_FLAG_COMPACT) == INT_FLAG_STAMP and not records:
         return None
-    header = b"".join(
-        (
-            frame[: ethernet.HEADER_BYTES],
-            ipv4.pack_header(ip.source, ip.destination, IP_PROTOCOL_UDP, udp.HEADER_BYTES + payload_bytes, ip.tos),
-            udp.pack_header(ports.source_port, ROCE_UDP_PORT, payload_bytes),
-        )
-    )
-    return header, _SHIM_OFFSET + shim_bytes
+    plain = BytesWriter()
+    plain.write(frame[: ethernet.HEADER_BYTES])
+    ipv4.write_header(plain, ip.source, ip.destination, IP_PROTOCOL_UDP, udp.HEADER_BYTES + payload_bytes, ip.tos)
+    udp.write_header(plain, ports.source_port, ROCE_UDP_PORT, payload_bytes)
+    return plain.getvalue(), int(_SHIM_OFFSET + shim_bytes)

@@ -2,32 +2,33 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """IPv4 headers without options, the only ones that this testbed sends and accepts."""
 
-import struct
-from typing import Final, NamedTuple
+from typing import Final
 
+from librt.strings import BytesWriter, write_i32_be
 from mypy_extensions import i64
 
 from sfc_testbed.wire.constants import IPV4_TTL
-from sfc_testbed.wire.words import half_word_at, word_at
+from sfc_testbed.wire.words import WORD_BYTES, half_word_at, signed, word_at
 
 HEADER_BYTES: Final = 20
-_HEADER = struct.Struct(">5I")
 _HALF_WORD: Final = 0xFFFF
-_HALF_WORD_BYTES: Final = 2
 _VERSION_IHL: Final = 0x45
 _DONT_FRAGMENT: Final = 0x4000
 _FRAGMENT_MASK: Final = 0x3FFF
 
 
-class Ipv4Header(NamedTuple):
+class Ipv4Header:
     """The fields of an IPv4 header that a receiver needs."""
 
-    tos: int
-    total_length: int
-    ttl: int
-    protocol: int
-    source: int
-    destination: int
+    __slots__ = ("destination", "protocol", "source", "tos", "total_length", "ttl")
+
+    def __init__(self, tos: i64, total_length: i64, ttl: i64, protocol: i64, source: i64, destination: i64) -> None:
+        self.tos: int = tos
+        self.total_length: int = total_length
+        self.ttl: int = ttl
+        self.protocol: int = protocol
+        self.source: int = source
+        self.destination: int = destination
 
 
 def checksum(header: bytes, offset: i64 = 0) -> int:
@@ -36,8 +37,8 @@ def checksum(header: bytes, offset: i64 = 0) -> int:
     If the header's checksum field is 0, this is the checksum to store. If it holds the correct checksum, this is 0.
     """
     total: i64 = 0
-    for at in range(offset, offset + HEADER_BYTES, _HALF_WORD_BYTES):
-        total += half_word_at(header, at)
+    for at in range(offset, offset + HEADER_BYTES, WORD_BYTES):
+        total += _half_words(word_at(header, at))
     return _folded(total)
 
 
@@ -55,7 +56,22 @@ def _folded(total: i64) -> i64:
 def pack_header(
     source: int, destination: int, protocol: int, payload_bytes: int, tos: int, identification: int = 0
 ) -> bytes:
-    """Return a header with TTL 64, don't-fragment and the correct checksum.
+    """Return a header as `write_header` writes it."""
+    header = BytesWriter()
+    write_header(header, source, destination, protocol, payload_bytes, tos, identification)
+    return header.getvalue()
+
+
+def write_header(
+    header: BytesWriter,
+    source: i64,
+    destination: i64,
+    protocol: i64,
+    payload_bytes: i64,
+    tos: i64,
+    identification: i64 = 0,
+) -> None:
+    """Write a header with TTL 64, don't-fragment and the correct checksum.
 
     The identification is free (RFC 6864: atomic datagrams). With 0, headers of packets of one length can be cached.
     Raise ValueError for a payload that is too long.
@@ -68,22 +84,36 @@ def pack_header(
     second: i64 = identification << 16 | _DONT_FRAGMENT
     total = _half_words(first) + _half_words(second) + _half_words(third) + _half_words(source)
     total += _half_words(destination)
-    return _HEADER.pack(first, second, third | _folded(total), source, destination)
+    write_i32_be(header, signed(first))
+    write_i32_be(header, signed(second))
+    write_i32_be(header, signed(third | _folded(total)))
+    write_i32_be(header, signed(source))
+    write_i32_be(header, signed(destination))
+
+
+def total_length(data: bytes, offset: i64) -> i64:
+    """Return the total length in the header at `offset`.
+
+    Return -1 if the header is truncated, has options, belongs to a fragment, or has a wrong length or checksum.
+    """
+    available = i64(len(data)) - offset
+    if available < HEADER_BYTES:
+        return -1
+    head, fragment = word_at(data, offset), half_word_at(data, offset + 6)
+    length = head & _HALF_WORD
+    if head >> 24 != _VERSION_IHL or fragment & _FRAGMENT_MASK or length < HEADER_BYTES or length > available:
+        return -1
+    if checksum(data, offset):
+        return -1
+    return length
 
 
 def unpack_header(data: bytes, offset: int = 0) -> Ipv4Header | None:
-    """Decode the header at `offset`.
-
-    Return None if it is truncated, has options, belongs to a fragment, or has a wrong length or checksum.
-    """
-    if len(data) - offset < HEADER_BYTES:
+    """Decode the header at `offset`. Return None where `total_length` returns -1."""
+    length = total_length(data, offset)
+    if length < 0:
         return None
-    head, third, fragment = word_at(data, offset), word_at(data, offset + 8), half_word_at(data, offset + 6)
-    length: int = head & _HALF_WORD
-    if head >> 24 != _VERSION_IHL or fragment & _FRAGMENT_MASK or not HEADER_BYTES <= length <= len(data) - offset:
-        return None
-    if checksum(data, offset):
-        return None
+    head, third = word_at(data, offset), word_at(data, offset + 8)
     source, destination = word_at(data, offset + 12), word_at(data, offset + 16)
     return Ipv4Header(head >> 16 & 0xFF, length, third >> 24, third >> 16 & 0xFF, source, destination)
 

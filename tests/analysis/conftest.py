@@ -25,7 +25,8 @@ from sfc_testbed.analysis.results.result import (
     write_result,
 )
 from sfc_testbed.request.spec import CONFIG_FILE, P4Program, Physics, RunConfig
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.figures import SenderFigures
+from sfc_testbed.telemetry.reader import conforming
 from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER, TraceSchema
 from sfc_testbed.telemetry.writer import write_trace
 
@@ -59,14 +60,13 @@ def make_flows(
             "fct_us": finish - start,
             "ideal_fct_us": ideal,
             "slowdown": (finish - start) / ideal,
-            **{field.name: np.zeros(total) for field in fields(SenderCounts)},
+            **{field.name: np.zeros(total) for field in fields(SenderFigures)},
             "packets_sent": sizes // 1000 + 1,
-            "paused_us": np.zeros(total),
             "corrupted": np.zeros(total, dtype=bool),
         }
     )
     frame = frame.with_columns(pl.col("finish_us", "fct_us", "slowdown").fill_nan(None))
-    return frame.select(FLOWS.column_names).cast(pl.Schema(FLOWS.dtypes))
+    return conforming(frame, FLOWS).cast(pl.Schema(FLOWS.dtypes))
 
 
 def make_queues(peak_bytes: float = 3e6, duration_us: float = 4000, seed: int = 1) -> pl.DataFrame:

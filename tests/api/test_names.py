@@ -46,7 +46,7 @@ def test_a_file_goes_out_of_use(tmp_path: Path) -> None:
     ("call", "message"),
     [
         (lambda out: sfc.run("incast", "dcqcn", out=out), r"a congestion control, not a scheme: .* such as irn\+dcqcn"),
-        (lambda out: sfc.run("incast", settings=TEXT, out=out), "settings: a mapping such as"),
+        (lambda out: sfc.run("incast", settings=TEXT, out=out), "settings: must be a mapping or None, not 'text'"),
         (lambda out: sfc.compare("incast", "irn,sfc", claims=[TEXT], out=out), "claims: 'text' is not a claim"),
         (lambda out: sfc.load(out), "not the folder of a run, a comparison or a sweep"),
     ],

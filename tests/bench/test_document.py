@@ -22,7 +22,7 @@ TEXT = "before\n<!-- begin comparison -->\nold\n<!-- end comparison -->\nafter\n
 def stored(tmp_path: Path, value: float) -> Path:
     """Write a file as `python -m bench --json` prints it, with one measured and one skipped benchmark."""
     path = tmp_path / "printed.json"
-    reports = [Report("peers", [Figure("64:1: ours / htsim", value, target=Target(0.5, "at least"))])]
+    reports = [Report("peers", [Figure("64:1: htsim / ours, wall time", value, target=Target(0.5, "at least"))])]
     path.write_text(as_json([*reports, Report("wire", skipped="needs root")], MACHINE))
     return path
 
@@ -39,7 +39,7 @@ def test_last_measurement_of_a_benchmark_counts(tmp_path: Path, monkeypatch: pyt
     for value in (0.25, 0.75):
         assert document.main([str(stored(tmp_path, value))]) == 0
     text = document.DOCUMENT.read_text()
-    assert "| htsim | 64:1 |  |  | 0.75 |  |" in text
+    assert "| htsim | 64:1 |  |  |  | 0.75 |  |" in text
     assert text.startswith("before\n") and text.endswith("after\n") and "old" not in text
     [benchmark] = document.read(document.STORE).values()
     assert benchmark["figures"][0]["value"] == 0.75
@@ -55,19 +55,22 @@ def test_stored_figures_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_comparison_has_a_row_for_each_work_and_says_what_was_not_measured() -> None:
     figures = [
-        Figure("64:1: ours", 90_000, "packets/s"),
-        Figure("64:1: htsim", 100_000, "packets/s"),
-        Figure("64:1: ours / htsim", 0.9),
-        Figure("64:1: ours, 2 workers / htsim", 1.5),
+        Figure("64:1: ours, wall time", 2.0, "s"),
+        Figure("64:1: ours, CPU time", 2.5, "s"),
+        Figure("64:1: htsim, wall time", 1.8, "s"),
+        Figure("64:1: htsim / ours, wall time", 0.9),
+        Figure("64:1: htsim / ours, CPU time", 0.72),
+        Figure("64:1: htsim / ours, 2 workers, wall time", 1.5),
         Figure("softswitch", 600, "packets/s"),
         Figure("BMv2", 20, "packets/s"),
         Figure("softswitch / BMv2", 30),
     ]
-    rows = comparison(figures).splitlines()[2:]
-    assert rows[0] == "| htsim | 64:1 | 100,000 packets/s | 90,000 packets/s | 0.90 | 1.50 |"
-    assert rows[1:3] == [f"| {name} | not measured |  |  |  |  |" for name in ("HPCC simulator", "ns-3")]
-    assert rows[3].endswith("| 20.00 packets/s | 600.0 packets/s | 30.00 |  |")
-    assert rows[4] == "| a bare forwarder | not measured |  |  |  |  |"
+    rows = comparison(figures).splitlines()
+    assert rows[2] == "| htsim | 64:1 | 1.80 s | 2.00 s, 2.50 s |  | 0.90, 0.72 | 1.50 |"
+    absent = [f"| {name} | not measured |  |  |  |  |  |" for name in ("htsim_uec", "HPCC simulator", "ns-3")]
+    assert rows[3:6] == absent
+    assert rows[-2] == "| BMv2 | 20.00 packets/s | 600.0 packets/s | 30.00 |"
+    assert rows[-1] == "| a bare forwarder | not measured |  |  |"
 
 
 @pytest.mark.parametrize("machine", [None, MACHINE])

@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from bench.benchmarks.peers import WORKS, PeersBenchmark, Work, incast
+from bench.benchmarks.peers import PEERS, WORKS, PeersBenchmark, Work, incast
 from bench.instruments.benchmark import Skipped
-from bench.instruments.contestants import HpccSimulator, Htsim, Ns3, Ours, Peer, RaceError, htsim_matrix
+from bench.instruments.contestants import HpccSimulator, Htsim, HtsimUec, Ns3, Ours, Peer, RaceError, htsim_matrix
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.traffic.hpcc_files import parse_hpcc_flows
 from sfc_testbed.simulators.hpcc import configuration
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 
-PEERS: tuple[type[Peer], ...] = (Htsim, HpccSimulator, Ns3)
 SETTINGS = ("degree=2", "message_bytes=4000", "topology.hosts_per_tor=2", "topology.spines=1")
 SPEC = RunSpec("incast", scheme="pfc+hpcc", clock="virtual", topology="clos", settings=parse_settings(SETTINGS))
 FCT_LINE = "0b000001 0b000301 10000 200 4000 2000000100 9000 8000"
@@ -56,6 +55,15 @@ def test_htsim_gets_the_flows_and_must_finish_them(plan: RunPlan, tmp_path: Path
     assert Htsim(program(tmp_path, line, line)).race(plan, tmp_path).wall_s > 0
     with pytest.raises(RaceError, match="delivered 1 messages"):
         Htsim(program(tmp_path, line)).race(plan, tmp_path)
+
+
+def test_htsim_uec_must_finish_the_flows(plan: RunPlan, tmp_path: Path) -> None:
+    line = "echo Flow Uec_0_3 finished at 1.5 total messages 1 total packets 4 RTS 0 total bytes 4000 in_flight now 0"
+    assert HtsimUec(program(tmp_path, line, line)).race(plan, tmp_path).wall_s > 0
+    starts = [line.split()[2] for line in (tmp_path / "matrix").read_text().splitlines()[2:]]
+    assert starts == [str(flow.start_ns // 1000) for flow in plan.flows]
+    with pytest.raises(RaceError, match="delivered 1 messages"):
+        HtsimUec(program(tmp_path, line)).race(plan, tmp_path)
 
 
 @pytest.mark.parametrize("printed", ["", "no JSON", "{}", "[1]"])
@@ -97,19 +105,15 @@ def test_peers_benchmark_has_rates_and_ratios_of_each_measured_work(
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     works = (Work("small", SPEC, (HpccSimulator,)), Work("other", SPEC, (Htsim,)))
     figures = PeersBenchmark(works, rounds=1).run()
-    assert [figure.name for figure in figures] == [
-        "small: ours",
-        "small: ours, 2 workers",
-        "small: HPCC simulator",
-        "small: ours / HPCC simulator",
-        "small: ours, 2 workers / HPCC simulator",
-    ]
-    assert "; 8 packets; medians of 1" in figures[0].note
+    names = ["ours", "ours, 2 workers", "HPCC simulator", "HPCC simulator / ours", "HPCC simulator / ours, 2 workers"]
+    expected = [f"small: {name}, {time} time" for name in names for time in ("wall", "CPU")]
+    assert [figure.name for figure in figures] == expected
+    assert figures[0].note == "8 data packets; median of 1"
 
 
 @pytest.mark.parametrize("work", WORKS, ids=lambda work: work.name)
-def test_works_can_be_planned(work: Work) -> None:
+def test_works_can_be_planned(work: Work, tmp_path: Path) -> None:
     """Schemes fit the peers."""
-    planned = plan_run(work.spec)
+    planned = plan_run(work.written(tmp_path))
     if HpccSimulator in work.peers:
         configuration(planned)

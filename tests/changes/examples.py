@@ -360,6 +360,71 @@ control SizeLimit(inout metadata_t meta, inout standard_metadata_t std) {
     needs=(p4c,),
 )
 
+LOAD_BALANCING = Change(
+    "load balancing of switches",
+    {
+        "switch-bmv2/include/control/forwarding/turns.p4": """// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: SFC Testbed contributors
+
+// The packets of a switch take the members of their ECMP groups in turn: consecutive hashes are spread evenly.
+#ifndef SFC_TURNS_P4
+#define SFC_TURNS_P4
+
+control Turns(inout bit<32> path_hash) {
+    register<bit<32>>(1) last_turn;
+    bit<1> is_enabled = 0;
+
+    action take_turns() {
+        is_enabled = 1;
+    }
+
+    action keep_paths() {
+        is_enabled = 0;
+    }
+
+    table turns {
+        actions = { @defaultonly take_turns; @defaultonly keep_paths; }
+        default_action = keep_paths();
+    }
+
+    apply {
+        turns.apply();
+        if (is_enabled == 1) {
+            last_turn.read(path_hash, 0);
+            path_hash = path_hash + 1;
+            last_turn.write(0, path_hash);
+        }
+    }
+}
+
+#endif
+"""
+    },
+    {
+        "switch-bmv2/sfc.p4": {
+            '#include "include/control/forwarding/forwarding.p4"': '#include "include/control/forwarding/turns.p4"\n'
+        },
+        "switch-bmv2/include/control/forwarding/forwarding.p4": {
+            "    Spraying() spraying;": "    Turns() turns;\n",
+            "                    choose_member(path_hash);": "                    turns.apply(path_hash);\n",
+        },
+        "sfc_testbed/testbed/control_plane/settings.py": {
+            "    int_telemetry: bool": '    turns: bool = Field(False, description="Whether packets take turns.")\n'
+        },
+        "sfc_testbed/testbed/control_plane/features.py": {
+            "    if settings.sfc_p or settings.pfc or settings.bfc_queues is not None:": (
+                '    if settings.turns:\n        yield TableEntry("turns", "take_turns")\n'
+            )
+        },
+    },
+    (
+        *(*_MAKE_P4, *_RUN, "hadoop-50", "--scheme", "sfc", "--duration", "0.3", "--set", "switch.turns=true"),
+        *("--clock", "virtual", "--json", "--out", "out"),
+    ),
+    '"packets_resent": [1-9]',  # packets overtake each other; without the change, none is sent again
+    needs=(p4c,),
+)
+
 PROMPT_VERB = Change(
     "verb of the prompt",
     {},
@@ -406,6 +471,16 @@ RUN_OPTION = Change(
     r'(?s)"payload_bytes": 500.*"payload_bytes": 500.*--payload 500',
 )
 
+_PRINT = "import polars; flows = polars.read_parquet('out/*/flows.parquet')"
+_OLDER_RUNS = (
+    "tests/telemetry",
+    "tests/cli/verbs/test_older_runs.py",
+    "-k",
+    "columns or tables or journal or older_release",
+)
+"""Tests of the columns, of the page that lists them, of the journal, and of runs without the new figure."""
+
+# All kinds of values: an integer, a time that is null for some flows, and a text.
 FIGURE_OF_A_FLOW = Change(
     "figure of a flow",
     {},
@@ -413,20 +488,26 @@ FIGURE_OF_A_FLOW = Change(
         "sfc_testbed/telemetry/figures.py": {
             "    timeouts: Annotated": "    packets_marked: Annotated[int, "
             'Meaning("acknowledgements that report an ECN mark", "packets")] = 0\n'
+            '    first_mark_us: Annotated[float | None, Meaning("time of the first mark; null: none", "µs")] = None\n'
+            '    last_notice: Annotated[str | None, Meaning("last notice of the network; null: none")] = None\n'
         },
         "hosts/transport/sender.py": {
             "        if negative and self._transmissions:": "        if marked and self._transmissions:\n"
-            "            self._transmissions[0].counts.packets_marked += 1\n"
+            "            figures = self._transmissions[0].figures\n"
+            "            figures.packets_marked += 1\n"
+            "            if figures.first_mark_us is None:\n"
+            "                figures.first_mark_us = self._clock.instant_us(arrival_ns)\n"
+            '            figures.last_notice = "mark"\n'
         },
     },
     (
         *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", "--scheme", "irn+dctcp", "--clock", "virtual"),
         *("--set", "degree=8", "--set", "message_bytes=250000", "--json", "--out", "out", "&&"),
         *("python", "-m", "sfc_testbed.telemetry.document", "&&"),
-        *("python", "-c", "import polars; print(polars.read_parquet('out/*/flows.parquet')['packets_marked'].sum())"),
+        *("python", "-c", f"{_PRINT}; print(flows['packets_marked', 'first_mark_us', 'last_notice'].max().rows())"),
     ),
-    "^[1-9]",
-    contract=("tests/telemetry", "-k", "columns or tables or journal"),
+    r"^\[\([1-9]\d*, [1-9]\d*\.\d+, 'mark'\)\]",
+    contract=_OLDER_RUNS,
 )
 
 _CLAIM = """\
@@ -444,15 +525,14 @@ PLOT_OF_A_PAGE = Change(
     {},
     {
         "sfc_testbed/analysis/report/plots.py": {
-            "_DISTRIBUTIONS = (": """def _starts(run: Run) -> Figure:
-    from sfc_testbed.analysis.plots.canvas import new_figure, styled
+            "_DISTRIBUTIONS = (": """def _starts(run: Run) -> Plot:
+    from sfc_testbed.analysis.plots.description import TIME, Axis, Line, Plot, PlotPanel, highest_fitted
+    from sfc_testbed.analysis.plots.palette import numbered_looks
 
-    def draw() -> Figure:
-        figure, [axes] = new_figure()
-        axes.hist(run.flows["start_us"].to_numpy())
-        return figure
-
-    return styled(draw)()
+    starts_us = run.flows["start_us"].sort().to_numpy()
+    look, numbers = numbered_looks(1)[0], run.flows["flow_id"].rank().to_numpy()
+    axes = Axis(TIME, 0, highest_fitted([starts_us])), Axis("Flows", 0, highest_fitted([numbers]))
+    return Plot([PlotPanel("Flows that have started", *axes, [Line("flows", look, starts_us, numbers, "after")])])
 
 
 def _start_rows(run: Run) -> pl.DataFrame:
@@ -573,16 +653,40 @@ FIGURE_AT_THE_RECEIVER = Change(
         "sfc_testbed/telemetry/figures.py": {
             "    corrupted: Annotated": "    received_bytes: Annotated[int | None, "
             'Meaning("bytes in order at the receiver", "B", bits=64)] = None\n'
+            '    received_us: Annotated[float | None, Meaning("time of the last byte", "µs")] = None\n'
         },
-        "hosts/transport/receiver.py": {"corrupted=corrupted)": "received_bytes=self._bytes, "},
+        "hosts/transport/receiver.py": {
+            "corrupted=corrupted)": "received_bytes=self._bytes, received_us=self._clock.instant_us(now_ns), "
+        },
     },
     (
         *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", *_TINY, "&&"),
         *("python", "-m", "sfc_testbed.telemetry.document", "&&"),
-        *("python", "-c", "import polars; print(polars.read_parquet('out/*/flows.parquet')['received_bytes'].sum())"),
+        *("python", "-c", f"{_PRINT}; print(flows['received_bytes', 'received_us'].max().rows())"),
     ),
-    "^[1-9]",
-    contract=("tests/telemetry", "-k", "columns or tables or journal"),
+    r"^\[\(20000, [1-9]\d*\.\d+\)\]",
+    contract=_OLDER_RUNS,
+)
+
+FIGURE_OF_A_MESSAGE = Change(
+    "figure of a message",
+    {},
+    {
+        "sfc_testbed/telemetry/figures.py": {
+            "    ideal_fct_us: Annotated": "    packets: Annotated[int | None, "
+            'Meaning("packets of 1000 B", "packets")]\n'
+        },
+        "sfc_testbed/testbed/flows/planned.py": {
+            '        "ideal_fct_us":': '        "packets": -(-flows.size_bytes // 1000),\n'
+        },
+    },
+    (
+        *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", *_TINY, "&&"),
+        *("python", "-m", "sfc_testbed.telemetry.document", "&&"),
+        *("python", "-c", f"{_PRINT}; print(flows['packets'].to_list())"),
+    ),
+    r"^\[20, 20\]",
+    contract=_OLDER_RUNS,
 )
 
 PAUSE_COMPUTATION = Change(
@@ -609,6 +713,7 @@ CHANGES = (
     TARGET,
     P4_COUNTER,
     P4_MECHANISM,
+    LOAD_BALANCING,
     PROMPT_VERB,
     RUN_OPTION,
     FIGURE_OF_A_FLOW,
@@ -618,5 +723,6 @@ CHANGES = (
     EXPORT_FORMAT,
     LOADER,
     FIGURE_AT_THE_RECEIVER,
+    FIGURE_OF_A_MESSAGE,
     PAUSE_COMPUTATION,
 )

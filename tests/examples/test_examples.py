@@ -21,6 +21,7 @@ import pytest
 
 from sfc_testbed.cli.app import main
 from tests.extended import nothing_remains
+from tests.kernel import execute, needs_kernel
 from tests.testbed import running
 
 FOLDER = running.ROOT / "examples"
@@ -47,10 +48,6 @@ VIRTUAL = {
 }
 FILES_OF_USE = ("own_congestion_control", "own_switch_program", "own_topology", "own_workload")
 TESTS = ("test_claim",)
-_EXECUTE = """
-import sys, nbformat, nbclient
-nbclient.NotebookClient(nbformat.read(sys.argv[1], 4), kernel_name="python3").execute()
-"""
 SCRIPTS = (*LIVE, *VIRTUAL, *FILES_OF_USE, *TESTS)
 
 
@@ -132,21 +129,18 @@ def test_tests_of_a_claim_end_with_an_exit_code(tmp_path: Path) -> None:
     assert re.search(r"SFC needs less buffer.*measured='[\d.]+x", done.stdout)
 
 
-def test_notebook_runs() -> None:
-    """Jupyter executes the notebook. Without Jupyter, the cells run as a script, and their results are drawn."""
+@needs_kernel
+def test_notebook_runs_in_a_kernel(tmp_path: Path) -> None:
+    done = execute((FOLDER / "notebook.ipynb").read_text(), tmp_path)
+    results = [cell["outputs"][-1]["data"] for cell in done["cells"] if cell.get("outputs")]
+    assert any("text/html" in result for result in results)
+    assert any("image/png" in result for result in results)
+
+
+def test_cells_of_the_notebook_run_as_a_script() -> None:
     notebook = json.loads((FOLDER / "notebook.ipynb").read_text())
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert not any(cell["outputs"] or cell["execution_count"] for cell in cells)
-    if importlib.util.find_spec("nbclient") and importlib.util.find_spec("ipykernel"):
-        done = subprocess.run(
-            [sys.executable, "-c", _EXECUTE, str(FOLDER / "notebook.ipynb")],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=200,
-        )
-        assert done.returncode == 0, done.stderr
-        return
     names: dict[str, Any] = {}
     for cell in cells:
         tree = ast.parse("".join(cell["source"]))

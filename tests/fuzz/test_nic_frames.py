@@ -22,10 +22,10 @@ from sfc_testbed.hosts.transport.messages import (
     MessageReceived,
     NicAddress,
     OutgoingMessage,
-    SendingReport,
 )
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.dilation import Dilation
 from tests.fuzz.budget import batches
 from tests.fuzz.frames import Between, FrameMaker, damaged
@@ -76,7 +76,7 @@ def _ends(nic: Nic) -> Counter[int]:
     """Take all events; return how often each flow has ended."""
     flow_ends = Counter[int]()
     while (event := nic.next_event()) is not None:
-        if isinstance(event, SendingReport):
+        if isinstance(event, Transmission):
             flow_ends[event.message.flow_id] += 1
         elif isinstance(event, MessageReceived):
             flow_ends[event.flow_id] += 1

@@ -202,7 +202,7 @@ def test_a_bts_pauses_a_flow_and_is_recorded_in_model_units(stations: tuple[Stat
     assert 0 <= row.received_us - row.sent_us < STAMPS * tick_us
     assert row.paused_until_us == pytest.approx(row.received_us + pause_us)
     (sent,) = (event for event in running.of(FlowSent) if event.flow_id == 1)
-    assert sent.paused_us == pytest.approx(pause_us, rel=0.05)
+    assert sent.figures.paused_us == pytest.approx(pause_us, rel=0.05)
     assert sent.finish_us is not None
     assert row.paused_until_us is not None
     assert sent.finish_us > row.paused_until_us

@@ -44,7 +44,7 @@ from sfc_testbed.hosts.protocol import (
 )
 from sfc_testbed.hosts.transport.counters import NicCounters
 from sfc_testbed.scenarios.model.flow import Flow
-from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderFigures
 from tests.fuzz.budget import inputs
 from tests.fuzz.hostile import damaged, texts, values
 
@@ -72,8 +72,8 @@ COMMANDS: list[Command] = [
 STATISTICS = HostStatistics("h1", NicCounters(frames_sent=9), kernel_drops=1, send_failures=2)
 EVENTS: list[AgentEvent] = [
     Ready(hosts=7),
-    FlowSent(1, 12.345678901234567, 0.5, SenderCounts(7, 2, 2000, 1, 4)),
-    FlowSent(2, None, 0.0, SenderCounts()),
+    FlowSent(1, 12.345678901234567, SenderFigures(7, 2, 2000, 1, 4, paused_us=0.5)),
+    FlowSent(2, None, SenderFigures()),
     FlowReceived(3, ReceiverFigures(corrupted=True)),
     Goodput(from_us=0.0, until_us=100.0, flow_id=4, delivered_bytes=1 << 40),
     Congestion(time_us=1.5, flow_id=4, cwnd_bytes=None, rate_bps=100_000_000_000, rtt_us=10.25),
@@ -83,8 +83,8 @@ EVENTS: list[AgentEvent] = [
     HostState(
         STATISTICS,
         (
-            MessageState(7, 1000, 2000, 0.5, 1.5, None, 100.0, SenderCounts()),
-            MessageState(8, 0, 0, 0.0, 0.0, 125_000, 2.5, SenderCounts(packets_resent=1)),
+            MessageState(7, 1000, 2000, 0.5, None, 100.0, SenderFigures(paused_us=1.5)),
+            MessageState(8, 0, 0, 0.0, 125_000, 2.5, SenderFigures(packets_resent=1)),
         ),
         (ProgramFlowState("10.2.0.1", 6, 5201, 40_000, 3_000, 12.5),),
         class_paused_for_us=0.0,

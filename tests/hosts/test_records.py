@@ -12,16 +12,12 @@ from sfc_testbed.hosts.build import build_nics
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Goodput, Record, Signal
 from sfc_testbed.hosts.records import RecordWriter, SwitchClock
 from sfc_testbed.hosts.transport import messages
-from sfc_testbed.hosts.transport.messages import (
-    BtsReceived,
-    Event,
-    MessageReceived,
-    OutgoingMessage,
-    SendingReport,
-)
+from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived, OutgoingMessage
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.scenarios.model.flow import Flow
-from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderFigures
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.bts import STAMPS, tick_ns
 from sfc_testbed.wire.constants import BtsCause
@@ -33,8 +29,9 @@ SWITCHES = {4: SwitchClock("tor4", lag_ns=500_000)}
 MESSAGE = OutgoingMessage(
     flow_id=3, source_qpn=1, destination_qpn=1, destination_ip=1, size_bytes=5000, ready_ns=START_NS + 2_000_000
 )
-COUNTS = SenderCounts(packets_sent=7, packets_resent=2, bytes_resent=2000, timeouts=1, naks=4)
-REPORT = SendingReport(MESSAGE, COUNTS, paused_ns=500_000, finish_ns=START_NS + 9_000_000)
+FIGURES = SenderFigures(packets_sent=7, packets_resent=2, bytes_resent=2000, timeouts=1, naks=4, paused_us=0.5)
+SENT = Transmission(MESSAGE, 0, 1, 0)
+SENT.figures, SENT.finish_ns = FIGURES, START_NS + 9_000_000
 
 
 def records_of(*events: Event, switches: Mapping[int, SwitchClock] = SWITCHES) -> list[Record]:
@@ -47,7 +44,7 @@ def records_of(*events: Event, switches: Mapping[int, SwitchClock] = SWITCHES) -
 
 
 def test_a_finished_flow_is_recorded_in_model_units() -> None:
-    assert records_of(REPORT) == [FlowSent(3, 9.0, 0.5, COUNTS)]
+    assert records_of(SENT) == [FlowSent(3, 9.0, FIGURES)]
 
 
 def test_a_received_message_is_recorded_with_its_last_goodput_interval() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sfc_testbed.analysis.plots.canvas import draw
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
 from sfc_testbed.reproduction.model.experiment import Measurement, Results
 from sfc_testbed.reproduction.model.panels import CurveSelection, beside_paper
@@ -63,7 +64,7 @@ def test_a_figure_has_the_panels_axis_labels_and_curve_names_of_the_paper(name: 
     assert experiment.figure is not None
     run = _run()
     results = Results("ci", tuple(Measurement(point, run) for point in experiment.grids["ci"].points()))
-    figure = experiment.figure.draw(results)
+    figure = draw(experiment.figure.draw(results))
     panels, names = FIGURES[name]
     assert len(figure.axes) == panels
     assert all(axes.get_xlabel() and axes.get_ylabel() and axes.lines for axes in figure.axes)

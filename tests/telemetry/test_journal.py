@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent
-from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderFigures
 from sfc_testbed.telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from sfc_testbed.telemetry.journal import (
     HEAD_FILE,
@@ -46,9 +46,10 @@ def write_journal(folder: Path) -> Journal:
     sent = SegmentWriter(journal.segments(SENT), SENT)
     received = SegmentWriter(journal.segments(RECEIVED), RECEIVED)
     goodput = SegmentWriter(journal.segments(GOODPUT), GOODPUT, segment_rows=4)
-    plan = [(flow_id, "h1", "h2", "incast", 1_000, 0.5, 2.0) for flow_id in (1, 2, 3)]
-    planned.append_frame(pl.DataFrame(plan, schema=dict(PLANNED.dtypes), orient="row"))
-    sent.append(FlowSent(2, 8.5, paused_us=3.5, counts=SenderCounts(4, 1, 250, timeouts=0, naks=1)))
+    plan = {"src": "h1", "dst": "h2", "tag": "incast", "size_bytes": 1_000, "start_us": 0.5, "ideal_fct_us": 2.0}
+    rows = [{"flow_id": flow_id, **plan} for flow_id in (1, 2, 3)]
+    planned.append_frame(pl.DataFrame(rows, schema=dict(PLANNED.dtypes)))
+    sent.append(FlowSent(2, 8.5, SenderFigures(4, 1, 250, timeouts=0, naks=1, paused_us=3.5)))
     received.append(FlowReceived(2, ReceiverFigures(corrupted=False)))
     for number in range(10):
         goodput.append(GoodputRow(number, number + 1, flow_id=2, delivered_bytes=100))

@@ -104,3 +104,11 @@ def test_a_usual_row_fits(schema: TraceSchema, value: object) -> None:
     for place, column in enumerate(schema.columns):
         row = (*ordinary[:place], value, *ordinary[place + 1 :])
         assert not is_usual(row) or fits(value, column)
+
+
+@pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
+def test_a_null_is_usual_where_the_column_can_hold_it(schema: TraceSchema) -> None:
+    is_usual = usual_rows(schema.columns)
+    ordinary = [_ORDINARY.get(column.kind, 1) for column in schema.columns]
+    for place, column in enumerate(schema.columns):
+        assert is_usual((*ordinary[:place], None, *ordinary[place + 1 :])) == column.nullable

@@ -28,10 +28,15 @@ def test_a_packet_of_more_than_65535_bytes_is_refused() -> None:
         ipv4.pack_header(1, 2, 17, 65_516, 0)
 
 
+def _fields(header: ipv4.Ipv4Header | None) -> tuple[int, ...]:
+    assert header is not None
+    return header.tos, header.total_length, header.ttl, header.protocol, header.source, header.destination
+
+
 @given(_U32, _U32, st.integers(0, 255))
 def test_ipv4_header_round_trips(source: int, destination: int, tos: int) -> None:
     data = ipv4.pack_header(source, destination, 17, 8, tos) + bytes(8)
-    assert ipv4.unpack_header(data) == ipv4.Ipv4Header(tos, 28, 64, 17, source, destination)
+    assert _fields(ipv4.unpack_header(data)) == (tos, 28, 64, 17, source, destination)
 
 
 @given(st.integers(0, 19), st.integers(0, 7))
@@ -54,7 +59,9 @@ def test_udp_header_has_scapys_bytes_and_zero_checksum() -> None:
 
 def test_udp_length_must_fill_the_datagram() -> None:
     data = udp.pack_header(1, 2, 4) + bytes(4)
-    assert udp.unpack_header(data, 0, 12) == udp.UdpHeader(1, 2, 12)
+    header = udp.unpack_header(data, 0, 12)
+    assert header is not None
+    assert (header.source_port, header.destination_port, header.length) == (1, 2, 12)
     assert udp.unpack_header(data, 0, 11) is None
     assert udp.unpack_header(data, 0, 7) is None
     assert udp.unpack_header(data[:6], 0, 12) is None
@@ -66,6 +73,5 @@ def test_dscp_is_replaced_and_the_checksum_right(src: int, dst: int, tos: int, d
     frame = bytes(14) + ipv4.pack_header(src, dst, 6, len(payload), tos) + payload
     changed = ipv4.with_dscp(frame, dscp, 14)
     header = ipv4.unpack_header(changed, 14)
-    assert header is not None
-    assert header == ipv4.Ipv4Header(dscp << 2 | tos & 3, 20 + len(payload), 64, 6, src, dst)
+    assert _fields(header) == (dscp << 2 | tos & 3, 20 + len(payload), 64, 6, src, dst)
     assert changed[34:] == payload

@@ -9,14 +9,13 @@ import sys
 from pathlib import Path
 
 import sfc_testbed as sfc
-from sfc_testbed.reproduction.model.quantities import PEAK_BUFFER
 
 COMMAND = Path(sys.executable).with_name("sfc-testbed")
 MODULES = ("your_project.control", "your_project.workload", "your_project.topology", "your_project.plot")
 CLAIM = sfc.Ratio(
     "SFC keeps the buffer small under +target",
     "at most 80 %",
-    PEAK_BUFFER,
+    sfc.PEAK_BUFFER,
     scheme="sfc+target",
     base="irn+target",
     at_most=0.8,

@@ -18,6 +18,7 @@ UNLIMITED_WINDOW: Final = (1 << 62) - 1
 """Value of `window_bytes` that does not limit the flow."""
 
 
+@mypyc_attr(free_list_len=1, acyclic=True)
 class AckSample:
     """The measurements of one acknowledgement. Times are wall ns. Treat it as read-only."""
 
@@ -162,6 +163,13 @@ class CongestionControl:
     def next_timer_ns(self) -> int | None:
         """Return the time at which to call `on_timer`; None for never."""
         return None
+
+
+def rounded(number: float) -> int:
+    """Return `round` of a positive number. Compiled code calls the built-in function through the interpreter."""
+    whole = int(number)
+    rest = number - whole
+    return whole + 1 if rest > 0.5 or (rest == 0.5 and whole & 1) else whole
 
 
 def overrides(plugin: object, base: type, hook: str) -> bool:

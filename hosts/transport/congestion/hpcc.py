@@ -17,7 +17,7 @@ from typing import Annotated, Final
 from mypy_extensions import mypyc_attr
 from pydantic import Field
 
-from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl, PathContext
+from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl, PathContext, rounded
 from sfc_testbed.hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, fill_unset
 from sfc_testbed.hosts.transport.congestion.telemetry import HopTelemetry
 from sfc_testbed.request.checks import Count, PositiveRate, Rate
@@ -144,6 +144,6 @@ class Hpcc(CongestionControl):
         """Clamp the rate, set the pacing rate and the window, and return the clamped rate."""
         line_rate_bps = self.path.line_rate_bps
         rate_bps = min(max(rate_bps, self._min_rate_bps), line_rate_bps)
-        self.rate_bps = max(1, round(rate_bps))
+        self.rate_bps = max(1, rounded(rate_bps))
         self.window_bytes = max(1, int(self.path.bdp_bytes * rate_bps / line_rate_bps))
         return rate_bps

@@ -98,7 +98,7 @@ class AckSamples:
         departure_ns = self._departures.take(selective if selective >= 0 else cumulative - 1)
         self._departures.forget_before(cumulative)
         self._acked_bytes += acked_bytes
-        delay_ns, hops = telemetry_of(shim, self._layout) if shim else (None, ())
+        delay_ns, hops = telemetry_of(shim, self._layout) if len(shim) else (None, ())
         return AckSample(
             acked_bytes=acked_bytes,
             in_flight_bytes=in_flight_bytes,

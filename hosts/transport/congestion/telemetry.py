@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from librt.strings import read_i64_be
-from mypy_extensions import i64
+from mypy_extensions import i64, mypyc_attr
 
 from sfc_testbed.wire import int_slots
 from sfc_testbed.wire.constants import (
@@ -47,6 +47,7 @@ _SENT_MASK: Final = (1 << SENT_BITS) - 1
 _QUEUE_MASK: Final = (1 << QUEUE_BITS) - 1
 
 
+@mypyc_attr(free_list_len=1, acyclic=True)
 class HopTelemetry:
     """The state of one switch hop, which is stamped into a data packet and echoed by the receiver (INT; HPCC §3)."""
 

@@ -105,7 +105,7 @@ class Irn(LossRecovery):
 
     def next_packet(self) -> int:
         """Return the first lost packet, or else a new one if the cap allows it."""
-        if self._lost:
+        if len(self._lost):
             return next(iter(self._lost))
         return self.next_new if self.next_new - self.cumulative < self._cap_packets else -1
 
@@ -136,7 +136,7 @@ class Irn(LossRecovery):
         progressed = cumulative > self.cumulative
         if progressed:
             self._advance(cumulative)
-        lost = self._forget_arrivals() if self._sacked and self.cumulative in self._sacked else 0
+        lost = self._forget_arrivals() if len(self._sacked) and self.cumulative in self._sacked else 0
         if selective > self.cumulative:
             lost += self._find_gaps(selective)
         if progressed and self._after_timeout:
@@ -162,7 +162,7 @@ class Irn(LossRecovery):
         return max(0, len(self._lost) - before)
 
     def _advance(self, cumulative: int) -> None:
-        if self._sacked or self._lost or self._resent:
+        if len(self._sacked) or len(self._lost) or len(self._resent):
             for index in range(self.cumulative, cumulative):
                 self._sacked.discard(index)
                 self._lost.pop(index, None)

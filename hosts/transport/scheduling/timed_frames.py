@@ -34,10 +34,11 @@ class TimedFrames:
 
     def add(self, time_ns: i64, frame: bytes, tail: i64 = 0) -> None:
         """Insert a frame after all frames that are not later."""
-        if self.count == len(self._frames):
+        last = i64(len(self._frames)) - 1
+        if self.count > last:
             self._grow()
+            last = i64(len(self._frames)) - 1
         times_ns, tails, frames = self._times_ns, self._tails, self._frames
-        last = len(frames) - 1
         place = self._begin + self.count
         while place > self._begin and times_ns[(place - 1) & last] > time_ns:
             times_ns[place & last] = times_ns[(place - 1) & last]
@@ -57,9 +58,9 @@ class TimedFrames:
         frame = frames[begin]
         frames[begin] = b""
         self.tail = self._tails[begin]
-        self._begin = begin = (begin + 1) & (len(frames) - 1)
+        self._begin = begin = (begin + 1) & (i64(len(frames)) - 1)
         self.count -= 1
-        self.first_ns = self._times_ns[begin] if self.count else NEVER
+        self.first_ns = self._times_ns[begin] if self.count else i64(NEVER)
         return frame
 
     def _grow(self) -> None:

@@ -23,7 +23,7 @@ class Wakeable:
     __slots__ = ("timer_place", "wake_ns")
 
     def __init__(self) -> None:
-        self.wake_ns: int = NEVER
+        self.wake_ns: i64 = NEVER
         self.timer_place: i64 = _NOWHERE
         """Position in the heap, which only `Timers` changes; -1 if it is not in the heap."""
 

@@ -44,10 +44,12 @@ class Fifo(Generic[_Item]):
     def append(self, item: _Item) -> None:
         """Add an item at the end."""
         items = self._items
-        if self.count == len(items):
+        last = i64(len(items)) - 1
+        if self.count > last:
             self._items = items = items[self._begin :] + items[: self._begin] + [None] * len(items)
             self._begin = 0
-        items[(self._begin + self.count) & (len(items) - 1)] = item
+            last = i64(len(items)) - 1
+        items[(self._begin + self.count) & last] = item
         self.count += 1
 
     def first(self) -> _Item:
@@ -62,7 +64,7 @@ class Fifo(Generic[_Item]):
         item = items[self._begin]
         assert item is not None
         items[self._begin] = None
-        self._begin = (self._begin + 1) & (len(items) - 1)
+        self._begin = (self._begin + 1) & (i64(len(items)) - 1)
         self.count -= 1
         return item
 
@@ -77,7 +79,7 @@ class FrameSource(Wakeable):
         super().__init__()
         self.queued = False
         """Whether the source is in the round."""
-        self.deficit = 0
+        self.deficit: i64 = 0
         """Bytes that the source may still send in its turn."""
         self.tail: i64 = 0
         """Tail (wire.tail) of the frame that `build_frame` returned last."""
@@ -132,7 +134,9 @@ class WireSchedule:
         """Time at which the last bit of the frame that `take_finished` returned last has left."""
         self.tail: i64 = 0
         """Tail (wire.tail) of that frame."""
-        self.frames_sent = self.bytes_sent = self.control_overruns = 0
+        self.frames_sent: i64 = 0
+        self.bytes_sent: i64 = 0
+        self.control_overruns = 0
 
     def send_mac_control(self, frame: bytes) -> None:
         """Queue an 802.1Qbb frame, which is sent before all other frames and cannot be paused."""
@@ -212,7 +216,7 @@ class WireSchedule:
         self.finish_ns = on_wire.first_ns
         frame = on_wire.take()
         self.tail = on_wire.tail
-        self.bytes_sent += len(frame) + tail_bytes(self.tail)
+        self.bytes_sent += i64(len(frame)) + tail_bytes(self.tail)
         self.frames_sent += 1
         return frame
 
@@ -267,7 +271,7 @@ class WireSchedule:
             tail = self._data_tail
         if start_ns > self.wire_free_ns:
             self._remainder = 0
-        bits_ns = (len(frame) + tail_bytes(tail)) * _BIT_NS + self._remainder
+        bits_ns = (i64(len(frame)) + tail_bytes(tail)) * _BIT_NS + self._remainder
         duration_ns = bits_ns // self._rate_bps
         self._remainder = bits_ns - duration_ns * self._rate_bps
         self.wire_free_ns = start_ns + duration_ns
@@ -284,7 +288,7 @@ class WireSchedule:
                 source.arm(now_ns)
                 continue
             self._data_tail = source.tail
-            source.deficit -= len(frame) + tail_bytes(source.tail)
+            source.deficit -= i64(len(frame)) + tail_bytes(source.tail)
             if source.deficit <= 0:
                 source.deficit += self._quantum_bytes
                 if ready.count > 1:

@@ -88,7 +88,7 @@ def buffer_figures(rows: pl.DataFrame) -> BufferFigures:
     depths = rows["depth_bytes"].to_numpy().astype(np.float64)
     return BufferFigures(
         max=int(high_water.max(initial=0)),
-        p99=percentile(high_water, 99),
+        p99=percentile(np.sort(high_water), 99),
         mean=time_weighted_mean(rows["time_us"].to_numpy(), depths),
     )
 
@@ -102,8 +102,8 @@ def buffer_by_switch(queues: Rows) -> dict[str, BufferFigures]:
 
 def hottest_switch(queues: Rows) -> str | None:
     """Return the switch with the highest peak buffer, the first in natural order among equals; None without samples."""
-    peaks = {name: figures.max for name, figures in buffer_by_switch(queues).items()}
-    return max(peaks, key=lambda name: peaks[name]) if peaks else None
+    peaks = dict(whole_buffers(queues).group_by("switch").agg(pl.col("high_water_bytes").max()).iter_rows())
+    return max(sorted(peaks, key=natural_key), key=lambda name: peaks[name], default=None)
 
 
 def hottest_queue(queues: Rows, switch: str | None = None) -> QueueName | None:

@@ -84,14 +84,14 @@ def slowdowns(flows: pl.DataFrame) -> Values:
 
 def slowdown_figures(flows: pl.DataFrame) -> SlowdownFigures:
     """Return the slowdown figures of some flows."""
-    return SlowdownFigures(**_slowdown_fields(flows))
+    return SlowdownFigures(**_slowdown_fields(slowdowns(flows), flows.height))
 
 
-def _slowdown_fields(flows: pl.DataFrame) -> dict[str, Any]:
-    values = slowdowns(flows)
-    unfinished = flows.height - values.size
+def _slowdown_fields(values: Values, count: int) -> dict[str, Any]:
+    """Return the figures of some flows from the slowdowns of those that completed, which are ascending."""
+    unfinished = count - values.size
     return {
-        "flows": flows.height,
+        "flows": count,
         "completed": values.size,
         "p50": percentile(values, 50, unfinished),
         "p95": percentile(values, 95, unfinished),
@@ -133,13 +133,15 @@ def size_bin_edges(flows: pl.DataFrame, count: int = SIZE_BIN_COUNT) -> tuple[in
 
 def slowdown_by_size(flows: pl.DataFrame, edges: Sequence[int]) -> list[SizeBinFigures]:
     """Return the slowdown figures of each size bin. Flows larger than the last edge are left out."""
+    values = flows["slowdown"].fill_null(np.nan).to_numpy()
+    numbers = np.searchsorted(edges, flows["size_bytes"].to_numpy())
     lows = [0, *edges][: len(edges)]
-    return [_size_bin(flows, low, high) for low, high in zip(lows, edges, strict=True)]
-
-
-def _size_bin(flows: pl.DataFrame, low_bytes: int, high_bytes: int) -> SizeBinFigures:
-    inside = flows.filter(pl.col("size_bytes").is_between(low_bytes, high_bytes, closed="right"))
-    return SizeBinFigures(**_slowdown_fields(inside), low_bytes=low_bytes, high_bytes=high_bytes)
+    bins = []
+    for number, (low, high) in enumerate(zip(lows, edges, strict=True)):
+        inside = values[numbers == number]
+        fields = _slowdown_fields(np.sort(inside[~np.isnan(inside)]), inside.size)
+        bins.append(SizeBinFigures(**fields, low_bytes=low, high_bytes=high))
+    return bins
 
 
 def active_span_us(flows: pl.DataFrame) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from statistics import fmean, stdev
 
 import numpy as np
@@ -29,7 +30,7 @@ def minimum_count(percent: float) -> int:
 
 
 def percentile(values: Values, percent: float, above: int = 0) -> float | None:
-    """Return the percentile, interpolated linearly between order statistics; None with too few samples.
+    """Return the percentile of ascending values, interpolated linearly; None with too few samples.
 
     `above` further samples are known only to be larger than all values, such as the times of flows that did not finish.
     The result is also None if the percentile depends on them.
@@ -37,35 +38,39 @@ def percentile(values: Values, percent: float, above: int = 0) -> float | None:
     count = values.size + above
     if count < minimum_count(percent) or math.ceil(round((count - 1) * percent / 100, 6)) >= values.size:
         return None
-    return float(np.percentile(_with_above(values, above), percent))
-
-
-def _with_above(values: Values, above: int) -> Values:
-    """Return the values and, in place of the samples above them, copies of the largest value."""
-    return np.append(values, np.full(above, values.max())) if above else values
+    place = (count - 1) * (percent / 100)
+    share, below = math.modf(place)
+    low, high = values[int(below)], values[min(int(below) + 1, values.size - 1)]
+    # Two formulas, as in NumPy: each is exact at its end.
+    return float(low + (high - low) * share if share < 0.5 else high - (high - low) * (1 - share))
 
 
 def confidence_interval(values: Values, percent: float, above: int = 0) -> tuple[float, float] | None:
-    """Return the 95 % bootstrap interval of a percentile, for independent samples; None with too few samples.
+    """Return the 95 % bootstrap interval of a percentile of ascending values, for independent samples.
 
-    `above` as for `percentile`.
-
-
-    The k-th order statistic of a resample of n values is the original value of rank ceil(n u) with
-    u ~ Beta(k, n - k + 1). So ranks are drawn instead of whole resamples, with a fixed seed. The result is also None if
-    an end of the interval would be the lowest or highest sample, because the true value may be outside it.
+    `above` as for `percentile`. The result is None with too few samples, or if an end of the interval would be the
+    lowest or highest sample, because the true value may be outside it.
     """
     count = values.size + above
     if count < minimum_count(percent):
         return None
-    rank = max(1, math.ceil(round(count * percent / 100, 6)))
+    low, high = _interval_ranks(count, max(1, math.ceil(round(count * percent / 100, 6))))
+    if low <= 1 or high >= count or high > values.size:
+        return None
+    return float(values[low - 1]), float(values[high - 1])
+
+
+@cache
+def _interval_ranks(count: int, rank: int) -> tuple[int, int]:
+    """Return the ranks of the ends of the bootstrap interval of the order statistic `rank`.
+
+    The k-th order statistic of a resample of n values is the original value of rank ceil(n u) with
+    u ~ Beta(k, n - k + 1). So ranks are drawn instead of whole resamples, with a fixed seed.
+    """
     draws = np.random.default_rng(_BOOTSTRAP_SEED).beta(rank, count - rank + 1, _RESAMPLES)
     ranks = np.ceil(count * draws)
     low, high = (int(np.percentile(ranks, tail, method="nearest")) for tail in (2.5, 97.5))
-    if low <= 1 or high >= count or high > values.size:
-        return None
-    ordered = np.sort(values)
-    return float(ordered[low - 1]), float(ordered[high - 1])
+    return low, high
 
 
 def mean(values: Values) -> float | None:

@@ -54,6 +54,7 @@ def delays_us(signals: Rows, which: pl.Expr) -> Values:
 
 
 def _delay(values: Values) -> DelayFigures:
+    values = np.sort(values)
     return DelayFigures(
         count=values.size,
         p50=percentile(values, 50),

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Functions that all plots share: the style, axes with their units, marks of faults, legends and PNG files."""
+"""Draws plots with matplotlib: the style, axes, items, legends and PNG files.
+
+Pages are drawn in the browser, so runs do not import this module. Extensions may draw on axes of matplotlib.
+"""
 
 from __future__ import annotations
 
 import io
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from textwrap import fill
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
-import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backend_bases import FigureCanvasBase
@@ -26,22 +27,17 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.transforms import ScaledTranslation, Transform
 
 from os_helpers.visible import visible
 from sfc_testbed.analysis.formatting import three_digits
-from sfc_testbed.analysis.plots.palette import DASH_CYCLE
-from sfc_testbed.request.spec import FaultSpan
+from sfc_testbed.analysis.plots import description
+from sfc_testbed.analysis.plots.description import HEIGHT_INCHES, Band, Bars, Fault, Item, Level, Line, Plot, PlotPanel
+from sfc_testbed.analysis.plots.palette import DASH_CYCLE, GRID, INK, MUTED, PAPER, SPINE
 from sfc_testbed.telemetry.atomic_file import replace_file
-from sfc_testbed.telemetry.reader import Rows
-from sfc_testbed.telemetry.schema import CONGESTION, GOODPUT, QUEUES, SIGNALS
 
 WIDTH_PIXELS = 1280
 WIDTH_INCHES = 10.0
-PAPER = "#FFFFFF"
-INK = "#1F2328"
-MUTED = "#6A737D"
-SPINE = "#9AA1A9"
-GRID = "#E3E6EA"
 
 STYLE: Any = {
     "figure.facecolor": PAPER,
@@ -93,22 +89,6 @@ _EDGE = 1.001
 
 Arguments = ParamSpec("Arguments")
 Drawn = TypeVar("Drawn", Figure, dict[str, Figure])
-
-
-@dataclass(frozen=True)
-class PlottedRun:
-    """The data of one run in a plot. A plot reads only the traces that it needs."""
-
-    label: str
-    scheme: str
-    flows: pl.DataFrame
-    queues: Rows = field(default_factory=QUEUES.empty)
-    signals: Rows = field(default_factory=SIGNALS.empty)
-    goodput: Rows = field(default_factory=GOODPUT.empty)
-    congestion: Rows = field(default_factory=CONGESTION.empty)
-    window_us: tuple[float, float] | None = None
-    """The window of start times that is measured; None for all flows."""
-    faults: Sequence[FaultSpan] = ()
 
 
 class _Lock:
@@ -192,23 +172,51 @@ def visible_labels(labels: Iterable[object]) -> list[str]:
     return [visible(str(label), keep="\n") for label in labels]
 
 
-def new_figure(columns: int = 1, *, height_inches: float = 4.2) -> tuple[Figure, list[Axes]]:
+def new_figure(columns: int = 1, *, height_inches: float = HEIGHT_INCHES) -> tuple[Figure, list[Axes]]:
     """Return a figure of the standard width and the axes of its `columns` plots, which are side by side."""
     figure = Drawing(figsize=(WIDTH_INCHES, height_inches))
     FigureCanvasAgg(figure)
     return figure, [figure.add_subplot(1, columns, column + 1) for column in range(columns)]
 
 
-def byte_scale(highest: float) -> tuple[float, str]:
-    """Return the divisor and unit for bytes up to `highest`."""
-    return next(((scale, unit) for scale, unit in ((1e6, "MB"), (1e3, "KB")) if highest >= scale), (1.0, "B"))
+@styled
+def draw(plot: Plot) -> Figure:
+    """Draw a plot."""
+    figure = Drawing(figsize=(WIDTH_INCHES, plot.height_inches))
+    FigureCanvasAgg(figure)
+    for number, panel in enumerate(plot.panels, 1):
+        _draw_panel(figure.add_subplot(plot.rows, plot.wide, number), panel)
+    if plot.has_legend:
+        share_legend(figure, columns=plot.legend_columns)
+    return figure
 
 
-def byte_axis(axes: Axes, highest: float) -> tuple[float, str]:
-    """Start the y axis at zero and return the divisor and unit for bytes up to `highest`."""
-    scale, unit = byte_scale(highest)
-    axes.set_ylim(0, max(highest / scale * 1.08, 1.0))
-    return scale, unit
+def _draw_panel(axes: Axes, panel: PlotPanel) -> None:
+    axes.set_title(panel.title)
+    axes.set_xlabel(panel.x.label)
+    axes.set_ylabel(panel.y.label)
+    if panel.text:
+        say(axes, panel.text)
+        return
+    for item in panel.items:
+        _DRAW[type(item)](axes, item)
+    if panel.x.is_log:
+        log_x(axes, panel.x.low, panel.x.high)
+    if panel.y.is_log:
+        log_y(axes, panel.y.low, panel.y.high)
+    if panel.x.ticks:
+        _name_ticks(axes, panel.x)
+    axes.set_xlim(panel.x.low, panel.x.high)
+    axes.set_ylim(panel.y.low, panel.y.high)
+
+
+def _name_ticks(axes: Axes, axis: description.Axis) -> None:
+    style: dict[str, Any] = {}
+    if axis.slant_degrees:
+        style = {"rotation": axis.slant_degrees, "ha": "right", "rotation_mode": "anchor"}
+    if axis.tick_points is not None:
+        style["fontsize"] = axis.tick_points
+    axes.set_xticks([place for place, _ in axis.ticks], visible_labels(name for _, name in axis.ticks), **style)
 
 
 def log_x(axes: Axes, low: float, high: float) -> None:
@@ -234,12 +242,15 @@ def _plain_log_ticks(axis: Axis, low: float, high: float) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: three_digits(value)))
 
 
-def draw_level(axes: Axes, name: str, value: float) -> None:
+def _draw_level(axes: Axes, level: Level) -> None:
     """Draw a dotted horizontal line across the axes, with its name at the right."""
-    axes.axhline(value, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
+    label = legend_name(level.name) if level.in_legend else None
+    axes.axhline(level.value, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2], label=label)
+    if level.in_legend:
+        return
     axes.annotate(
-        name,
-        (1.0, value),
+        level.name,
+        (1.0, level.value),
         xycoords=("axes fraction", "data"),
         xytext=(-4, 3),
         textcoords="offset points",
@@ -249,29 +260,69 @@ def draw_level(axes: Axes, name: str, value: float) -> None:
     )
 
 
-def draw_faults(axes: Axes, faults: Iterable[FaultSpan]) -> None:
-    """Shade the faults without changing the time axis. Faults that begin after its end are left out."""
-    left, right = axes.get_xlim()
-    for fault in sorted(faults, key=lambda fault: fault.begin_us):
-        end_us = right if fault.end_us is None else min(fault.end_us, right)
-        if fault.begin_us >= right:
-            continue
-        axes.axvspan(fault.begin_us, end_us, color=MUTED, alpha=0.12, linewidth=0)
-        axes.axvline(fault.begin_us, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
-        axes.annotate(
-            fault.label,
-            (fault.begin_us, 1.0),
-            xycoords=("data", "axes fraction"),
-            xytext=(3, -4),
-            textcoords="offset points",
-            va="top",
-            ha="right",
-            rotation=90,
-            rotation_mode="anchor",
-            color=MUTED,
-            fontsize=9,
-        )
-    axes.set_xlim(left, right)
+def _draw_fault(axes: Axes, fault: Fault) -> None:
+    axes.axvspan(fault.begin, fault.end, color=MUTED, alpha=0.12, linewidth=0)
+    axes.axvline(fault.begin, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2])
+    axes.annotate(
+        fault.name,
+        (fault.begin, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(3, -4),
+        textcoords="offset points",
+        va="top",
+        ha="right",
+        rotation=90,
+        rotation_mode="anchor",
+        color=MUTED,
+        fontsize=9,
+    )
+
+
+def _draw_line(axes: Axes, line: Line) -> None:
+    style: dict[str, Any] = {
+        "color": line.look.color,
+        "linestyle": "none" if line.join == "none" else line.look.dashes,
+        "linewidth": line.width,
+        "label": legend_name(line.label) if line.in_legend and line.label else None,
+        "transform": _shifted(axes, line.aside_inches),
+    }
+    if line.join in _STEPS:
+        style["drawstyle"] = _STEPS[line.join]
+    if line.marker is not None:
+        marker, is_filled = line.marker, line.marker.is_filled
+        style |= {"marker": marker.shape, "markersize": marker.points, "markevery": marker.every}
+        if marker.rim_points is not None:
+            style |= {
+                "markerfacecolor": line.look.color if is_filled else PAPER,
+                "markeredgecolor": PAPER if is_filled else line.look.color,
+                "markeredgewidth": marker.rim_points,
+            }
+    axes.plot(line.x, line.y, **style)
+
+
+def _draw_band(axes: Axes, band: Band) -> None:
+    axes.fill_between(band.x, band.y, step="pre", color=band.color, alpha=band.alpha, linewidth=0)
+
+
+def _draw_bars(axes: Axes, bars: Bars) -> None:
+    shifted = _shifted(axes, bars.aside_inches)
+    style: dict[str, Any] = {"ecolor": bars.color, "elinewidth": 1.2, "capsize": 3, "transform": shifted}
+    axes.errorbar(bars.x, bars.y, bars.halves, fmt="none", **style)
+
+
+def _shifted(axes: Axes, inches: float) -> Transform:
+    figure = axes.figure
+    return axes.transData + ScaledTranslation(inches, 0, figure.dpi_scale_trans) if inches else axes.transData
+
+
+_STEPS = {"before": "steps-pre", "after": "steps-post"}
+_DRAW: Mapping[type[Item], Callable[[Axes, Any], None]] = {
+    Line: _draw_line,
+    Band: _draw_band,
+    Bars: _draw_bars,
+    Level: _draw_level,
+    Fault: _draw_fault,
+}
 
 
 def say(axes: Axes, text: str) -> None:

@@ -8,28 +8,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from sfc_testbed.analysis.metrics.buffers import hottest_queue, queue_series
-from sfc_testbed.analysis.plots.canvas import (
-    WIDTH_INCHES,
-    Drawing,
-    PlottedRun,
+from sfc_testbed.analysis.plots.description import (
+    TIME,
+    Axis,
+    Band,
+    Line,
+    Plot,
+    PlotPanel,
     byte_scale,
-    new_figure,
-    say,
-    share_legend,
-    styled,
+    highest_fitted,
 )
 from sfc_testbed.analysis.plots.palette import BACKDROP, numbered_looks
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 from sfc_testbed.analysis.plots.series import Points, Steps, high_water
 from sfc_testbed.telemetry.reader import Rows, answer
 
@@ -62,30 +58,23 @@ def _quantities(traces: Sequence[pl.DataFrame]) -> tuple[_Quantity, _Quantity, _
     )
 
 
-@styled
-def plot_congestion(congestion: Rows, flows: pl.DataFrame) -> Figure:
+def plot_congestion(congestion: Rows, flows: pl.DataFrame) -> Plot:
     """Plot window, rate and round trip of a run: one panel per quantity, one line for each of the largest flows."""
-    figure, panels = new_figure(3, height_inches=_PANEL_INCHES)
     flow_ids = _largest([congestion], flows)
     traced = _rows_of(congestion, flow_ids)
-    for axes, quantity in zip(panels, _quantities([traced]), strict=True):
-        axes.set_title(quantity.title)
-        _panel(axes, traced, flow_ids, quantity)
-    share_legend(figure)
-    return figure
+    panels = [_panel(of.title, "", traced, flow_ids, of) for of in _quantities([traced])]
+    return Plot(panels, height_inches=_PANEL_INCHES)
 
 
-@styled
-def plot_congestion_compared(runs: Sequence[PlottedRun]) -> dict[str, Figure]:
-    """Plot window, rate and round trip, one figure per quantity: one panel per run, with equal scales and flows."""
+def plot_congestion_compared(runs: Sequence[PlottedRun]) -> dict[str, Plot]:
+    """Plot window, rate and round trip, one plot per quantity: one panel per run, with equal scales and flows."""
     flows = pl.concat([run.flows for run in runs]).unique("flow_id")
     flow_ids = _largest([run.congestion for run in runs], flows)
     traces = [_rows_of(run.congestion, flow_ids) for run in runs]
-    return {quantity.name: _side_by_side(runs, traces, flow_ids, quantity) for quantity in _quantities(traces)}
+    return {of.name: _side_by_side(runs, traces, flow_ids, of) for of in _quantities(traces)}
 
 
-@styled
-def plot_control(runs: Sequence[PlottedRun]) -> Figure:
+def plot_control(runs: Sequence[PlottedRun]) -> Plot:
     """Plot a congestion control: a column for each run, with rows for window, rate and the longest queue.
 
     A row whose values never change in any run is left out, such as the rate of flows that are not paced.
@@ -95,24 +84,16 @@ def plot_control(runs: Sequence[PlottedRun]) -> Figure:
     changes = [pl.concat([rows.select(value=of.value) for rows in traces]).n_unique() > 1 for of in _quantities(traces)]
     rows = [of for of, is_shown in zip(_quantities(traces)[:2], changes, strict=False) if is_shown]
     queues = [_longest_queue(run.queues) for run in runs]
-    figure = Drawing(figsize=(WIDTH_INCHES, _ROW_INCHES * (len(rows) + 1)))
-    FigureCanvasAgg(figure)
-    for column, (run, traced, flow_ids, steps) in enumerate(zip(runs, traces, ids, queues, strict=True), 1):
-        cells = [figure.add_subplot(len(rows) + 1, len(runs), row * len(runs) + column) for row in range(len(rows) + 1)]
-        cells[0].set_title(run.label)
-        for axes, of in zip(cells, rows, strict=False):
-            _panel(axes, traced, flow_ids, of)
-            axes.set_ylabel(of.title)
-            axes.set_xlabel("")
-        queue, (scale, unit) = cells[-1], byte_scale(float(steps.values.max(initial=0)))
-        queue.fill_between(steps.times_us, steps.values / scale, step="pre", color=BACKDROP, linewidth=0)
-        queue.set_ylabel(f"Longest queue ({unit})")
-        queue.set_xlabel("Time (model µs)")
-        queue.set_ylim(bottom=0)
-        for axes in cells:
-            axes.set_xlim(0, float(steps.times_us[-1]))
-    share_legend(figure)
-    return figure
+    panels = [
+        _panel("", of.title, traced, flow_ids, of) for of in rows for traced, flow_ids in zip(traces, ids, strict=True)
+    ]
+    panels += [_queue_panel(steps) for steps in queues]
+    ends_us = [float(steps.times_us[-1]) for steps in queues]
+    for number, panel in enumerate(panels):
+        title = runs[number].label if number < len(runs) else ""
+        label = TIME if number >= len(panels) - len(runs) else ""
+        panels[number] = replace(panel, title=title, x=Axis(label, 0, ends_us[number % len(runs)]))
+    return Plot(panels, columns=len(runs), height_inches=_ROW_INCHES * (len(rows) + 1))
 
 
 def _longest_queue(queues: Rows) -> Steps:
@@ -120,24 +101,28 @@ def _longest_queue(queues: Rows) -> Steps:
     return high_water(queue_series(queues, longest)) if longest else Steps(np.zeros(1), np.zeros(1))
 
 
+def _queue_panel(steps: Steps) -> PlotPanel:
+    scale, unit = byte_scale(float(steps.values.max(initial=0)))
+    values = steps.values / scale
+    high = highest_fitted([values, np.zeros(1)])
+    label = "Longest queue"
+    y = Axis(f"{label} ({unit})", 0, high)
+    return PlotPanel("", Axis(TIME), y, [Band(label, BACKDROP, steps.times_us, values)])
+
+
 def _side_by_side(
     runs: Sequence[PlottedRun], traces: Sequence[pl.DataFrame], flow_ids: list[int], quantity: _Quantity
-) -> Figure:
-    rows = ceil(len(runs) / _PANELS_IN_A_ROW)
-    figure = Drawing(figsize=(WIDTH_INCHES, _PANEL_INCHES * rows))
-    FigureCanvasAgg(figure)
-    drawn = []
-    for number, (run, traced) in enumerate(zip(runs, traces, strict=True), 1):
-        axes = figure.add_subplot(rows, min(len(runs), _PANELS_IN_A_ROW), number)
-        axes.set_title(run.label)
-        axes.set_ylabel(quantity.title)
-        if _panel(axes, traced, flow_ids, quantity):
-            drawn.append(axes)
-    for axes in drawn:
-        axes.set_xlim(0, max(other.get_xlim()[1] for other in drawn))
-        axes.set_ylim(0, max(other.get_ylim()[1] for other in drawn))
-    share_legend(figure)
-    return figure
+) -> Plot:
+    panels = [
+        _panel(run.label, quantity.title, traced, flow_ids, quantity) for run, traced in zip(runs, traces, strict=True)
+    ]
+    drawn = [panel for panel in panels if panel.items]
+    right, top = (
+        max((axis.high for axis in axes), default=1.0) for axes in ([p.x for p in drawn], [p.y for p in drawn])
+    )
+    panels = [replace(panel, x=replace(panel.x, high=right), y=replace(panel.y, high=top)) for panel in panels]
+    columns = min(len(runs), _PANELS_IN_A_ROW)
+    return Plot(panels, columns, _PANEL_INCHES * -(-len(runs) // columns))
 
 
 def _rows_of(congestion: Rows, flow_ids: list[int]) -> pl.DataFrame:
@@ -152,23 +137,17 @@ def _largest(traces: Sequence[Rows], flows: pl.DataFrame) -> list[int]:
     return ordered["flow_id"].head(MAXIMUM_FLOWS).to_list()
 
 
-def _panel(axes: Axes, traced: pl.DataFrame, flow_ids: list[int], quantity: _Quantity) -> bool:
-    """Draw a line for each flow that has values, and return whether any flow has values."""
-    axes.set_xlabel("Time (model µs)")
-    drawn = False
+def _panel(title: str, label: str, traced: pl.DataFrame, flow_ids: list[int], quantity: _Quantity) -> PlotPanel:
+    """Return a line for each flow that has values."""
+    lines = []
     for flow_id, look in zip(flow_ids, numbered_looks(len(flow_ids)), strict=True):
         rows = traced.filter(pl.col("flow_id") == flow_id).select("time_us", value=quantity.value).drop_nulls()
         times_us, values = (_thinned(rows[name].to_numpy()) for name in ("time_us", "value"))
         if values.size:
-            style: dict[str, Any] = {"color": look.color, "linestyle": look.dashes, "label": f"flow {flow_id}"}
-            axes.step(times_us, values, where="post", linewidth=1.4, **style)
-            drawn = True
-    if drawn:
-        axes.set_xlim(left=0)
-        axes.set_ylim(bottom=0)
-    else:
-        say(axes, quantity.empty if traced.height else "nothing was traced")
-    return drawn
+            lines.append(Line(f"flow {flow_id}", look, times_us, values, "after", 1.4))
+    text = "" if lines else quantity.empty if traced.height else "nothing was traced"
+    x, y = (highest_fitted(points) for points in ((line.x for line in lines), (line.y for line in lines)))
+    return PlotPanel(title, Axis(TIME, 0, x), Axis(label, 0, y), lines, text)
 
 
 def _thinned(values: Points) -> Points:

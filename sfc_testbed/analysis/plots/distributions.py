@@ -5,18 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from sfc_testbed.analysis.metrics.buffers import whole_buffers
 from sfc_testbed.analysis.metrics.goodput import receiver_throughput_gbps
 from sfc_testbed.analysis.metrics.percentiles import Values
 from sfc_testbed.analysis.metrics.signals import delays_us
-from sfc_testbed.analysis.plots.canvas import PlottedRun, log_x, new_figure, say, share_legend, styled
+from sfc_testbed.analysis.plots.description import Axis, Line, Plot, PlotPanel, highest_fitted
 from sfc_testbed.analysis.plots.palette import DASH_CYCLE, LineLook, different_looks, scheme_looks
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 from sfc_testbed.analysis.plots.series import cumulative_shares
 from sfc_testbed.telemetry.reader import Rows
 
@@ -38,33 +38,26 @@ def feedback_delays_us(signals: Rows, *, near: bool) -> Values:
     return np.sort(delays_us(signals, pl.col("cause").is_in(NEAR_CAUSES) == near))
 
 
-@styled
-def plot_distributions(runs: Sequence[PlottedRun]) -> Figure:
+def plot_distributions(runs: Sequence[PlottedRun]) -> Plot:
     """Plot the CDFs of buffer occupancy per switch, receiver throughput, and feedback delay (near and remote).
 
     The throughput panel is left out if no run has several receivers, the delay panel if no BTS reached a host.
     """
     labelled = list(zip(runs, scheme_looks([run.scheme for run in runs]), strict=True))
+    buffers = [(run.label, look, buffer_samples(run.queues) / 1e6) for run, look in labelled]
+    panels = [_panel("Shared buffers", buffers, "Buffer used (MB)", "nothing was queued")]
     means = [
         (run.label, look, receiver_throughput_gbps(run.goodput, run.flows, run.window_us)) for run, look in labelled
     ]
-    has_receivers = any(values.size > 1 for *_, values in means)
+    if any(values.size > 1 for *_, values in means):
+        panels.append(_panel("Receivers", means, "Throughput (Gb/s)", "nothing was delivered"))
     delays = _delay_lines(labelled)
-    figure, panels = new_figure(1 + has_receivers + bool(delays), height_inches=3.8)
-    panels[0].set_title("Shared buffers")
-    buffers = [(run.label, look, buffer_samples(run.queues) / 1e6) for run, look in labelled]
-    _draw(panels[0], buffers, "Buffer used (MB)", "nothing was queued")
-    if has_receivers:
-        panels[1].set_title("Receivers")
-        _draw(panels[1], means, "Throughput (Gb/s)", "nothing was delivered")
     if delays:
-        panels[-1].set_title("BTS feedback")
-        _draw(panels[-1], delays, "Delay (model µs)", "no BTS reached a host")
         lowest = min(float(values[0]) for *_, values in delays)
         highest = max(float(values[-1]) for *_, values in delays)
-        log_x(panels[-1], max(0.1, lowest / 1.2), max(highest * 1.2, 1.0))
-    share_legend(figure, columns=4)
-    return figure
+        x = Axis("Delay (model µs)", max(0.1, lowest / 1.2), max(highest * 1.2, 1.0), is_log=True)
+        panels.append(replace(_panel("BTS feedback", delays, x.label, ""), x=x))
+    return Plot(panels, height_inches=3.8, legend_columns=4)
 
 
 def _delay_lines(labelled: Sequence[tuple[PlottedRun, LineLook]]) -> list[tuple[str, LineLook, Values]]:
@@ -82,16 +75,13 @@ def _delay_lines(labelled: Sequence[tuple[PlottedRun, LineLook]]) -> list[tuple[
     return [line for line in lines if line[-1].size]
 
 
-def _draw(axes: Axes, lines: Sequence[tuple[str, LineLook, Values]], name: str, empty: str) -> None:
-    axes.set_xlabel(name)
-    axes.set_ylabel("Share")
-    axes.set_ylim(0, 1.02)
-    drawn = [(label, look, values) for label, look, values in lines if values.size]
+def _panel(title: str, lines: Sequence[tuple[str, LineLook, Values]], name: str, empty: str) -> PlotPanel:
+    y = Axis("Share", 0, 1.02)
+    drawn = [
+        Line(label, look, *cumulative_shares(values, values.size), "after")
+        for label, look, values in lines
+        if values.size
+    ]
     if not drawn:
-        say(axes, empty)
-        return
-    for label, look, values in drawn:
-        axes.step(
-            *cumulative_shares(values, values.size), where="post", color=look.color, linestyle=look.dashes, label=label
-        )
-    axes.set_xlim(left=0)
+        return PlotPanel(title, Axis(name), y, text=empty)
+    return PlotPanel(title, Axis(name, 0, highest_fitted(line.x for line in drawn)), y, drawn)

@@ -7,51 +7,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from sfc_testbed.analysis.metrics.buffers import natural_key
 from sfc_testbed.analysis.metrics.goodput import rates_without_gaps, tag_rates
-from sfc_testbed.analysis.plots.canvas import (
-    PlottedRun,
-    draw_faults,
-    legend_name,
-    new_figure,
-    say,
-    share_legend,
-    styled,
-)
+from sfc_testbed.analysis.plots.description import TIME, Axis, Line, Plot, PlotPanel, fault_items, highest_fitted
 from sfc_testbed.analysis.plots.palette import LineLook, numbered_looks
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 
 MAXIMUM_PANELS = 4
 
 
-@styled
-def plot_goodput(runs: Sequence[PlottedRun]) -> Figure:
+def plot_goodput(runs: Sequence[PlottedRun]) -> Plot:
     """Plot the goodput of every traffic class, summed over its receivers. All panels have the same y axis."""
     plotted = list(runs)[:MAXIMUM_PANELS]
-    figure, panels = new_figure(max(1, len(plotted)), height_inches=3.6)
     rates = [tag_rates(run.goodput, run.flows) for run in plotted]
     tags = sorted({tag for of_run in rates for tag in of_run["tag"].unique()}, key=natural_key)
     highest = max((float(of_run["gbps"].to_numpy().max()) for of_run in rates if of_run.height), default=1.0)
-    for axes, run, of_run in zip(panels, plotted, rates, strict=True):
-        axes.set_title(run.label)
-        axes.set_xlabel("Time (model µs)")
-        axes.set_ylabel("Goodput (Gb/s)")
-        if of_run.is_empty():
-            say(axes, "nothing was delivered")
-            continue
-        axes.set_ylim(0, 1.08 * highest)
-        for tag, look in zip(tags, numbered_looks(len(tags)), strict=True):
-            _draw(axes, of_run.filter(pl.col("tag") == tag), legend_name(str(tag)), look)
-        axes.set_xlim(left=0)
-        draw_faults(axes, run.faults)
-    share_legend(figure)
-    return figure
+    looks = list(zip(tags, numbered_looks(len(tags)), strict=True))
+    return Plot(
+        [_panel(run, of_run, looks, 1.08 * highest) for run, of_run in zip(plotted, rates, strict=True)],
+        height_inches=3.6,
+    )
 
 
-def _draw(axes: Axes, rates: pl.DataFrame, tag: str, look: LineLook) -> None:
-    """Draw a step line from time 0 that is zero in the intervals without a row."""
+def _panel(run: PlottedRun, rates: pl.DataFrame, looks: Sequence[tuple[str, LineLook]], highest: float) -> PlotPanel:
+    y = Axis("Goodput (Gb/s)", 0, highest)
     if rates.is_empty():
-        return
-    axes.step(*rates_without_gaps(rates), where="post", color=look.color, linestyle=look.dashes, label=tag)
+        return PlotPanel(run.label, Axis(TIME), y, text="nothing was delivered")
+    by_tag = ((tag, look, rates.filter(pl.col("tag") == tag)) for tag, look in looks)
+    lines = [Line(tag, look, *rates_without_gaps(rows), "after") for tag, look, rows in by_tag if rows.height]
+    end_us = highest_fitted(line.x for line in lines)
+    return PlotPanel(run.label, Axis(TIME, 0, end_us), y, (*lines, *fault_items(run.faults, end_us)))

@@ -5,16 +5,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.transforms import ScaledTranslation
 
 from sfc_testbed.analysis.formatting import three_digits
-from sfc_testbed.analysis.plots.canvas import byte_axis, new_figure, say, share_legend, styled, visible_labels
-from sfc_testbed.analysis.plots.palette import LineLook, scheme_looks
+from sfc_testbed.analysis.plots.description import (
+    Axis,
+    Bars,
+    Item,
+    Line,
+    Marker,
+    Plot,
+    PlotPanel,
+    byte_axis,
+    fitted,
+)
+from sfc_testbed.analysis.plots.palette import SOLID, LineLook, scheme_looks
 from sfc_testbed.analysis.results.over_seeds import Estimate
 
 _WIDE_RANGE = 16
@@ -49,99 +56,86 @@ class QuantityLine:
     means: Sequence[Estimate | None]
 
 
-@styled
-def plot_quantity(axis: str, places: Sequence[object], lines: Sequence[QuantityLine], *, title: str) -> Figure:
+def plot_quantity(axis: str, places: Sequence[object], lines: Sequence[QuantityLine], *, title: str) -> Plot:
     """Plot a quantity over an axis, one line per scheme. Points and bars are those of `plot_over_axis`."""
-    figure, (axes,) = new_figure(1)
-    axes.set_title(title)
-    axes.set_ylabel(title)
-    axes.set_xlabel(axis)
     looks = scheme_looks([line.scheme for line in lines])
-    _draw(axes, places, [(line.label, look, line.means) for line, look in zip(lines, looks, strict=True)], 1.0)
-    lowest = min((_ends(mean)[0] for line in lines for mean in line.means if mean), default=0.0)
-    if lowest < 0:
-        axes.autoscale(axis="y")
-    share_legend(figure, columns=4)
-    return figure
+    means = [(line.label, look, line.means) for line, look in zip(lines, looks, strict=True)]
+    panel = _panel(title, axis, places, Axis(title), means, 1.0)
+    ends = np.array([_ends(mean) for line in lines for mean in line.means if mean]).reshape(-1)
+    if ends.min(initial=0.0) < 0:
+        low, high = fitted([ends])
+        panel = replace(panel, y=Axis(title, low, high))
+    return Plot((panel,), legend_columns=4)
 
 
-@styled
-def plot_over_axis(axis: str, places: Sequence[object], lines: Sequence[AxisLine], *, slowdown_title: str) -> Figure:
+def plot_over_axis(axis: str, places: Sequence[object], lines: Sequence[AxisLine], *, slowdown_title: str) -> Plot:
     """Plot the slowdown (left) and the peak buffer (right), one line per scheme.
 
     Points are means over the seeds, and vertical bars are their confidence intervals. The lines are shifted sideways
     by a few points, so that their bars do not cover each other. Crosses at the top mark unfinished runs.
     """
-    figure, (left, right) = new_figure(2)
     looks = scheme_looks([line.scheme for line in lines])
-    left.set_title(slowdown_title)
-    left.set_ylabel("FCT slowdown")
-    _draw(left, places, [(line.label, look, line.slowdowns) for line, look in zip(lines, looks, strict=True)], 1.0)
-    right.set_title("Peak buffer")
+    slowdowns = [(line.label, look, line.slowdowns) for line, look in zip(lines, looks, strict=True)]
+    buffers = [(line.label, look, line.buffers_bytes) for line, look in zip(lines, looks, strict=True)]
     highest = max((estimate.mean for line in lines for estimate in line.buffers_bytes if estimate), default=0.0)
-    scale, unit = byte_axis(right, highest)
-    right.set_ylabel(f"Peak buffer ({unit})")
-    _draw(
-        right, places, [(line.label, look, line.buffers_bytes) for line, look in zip(lines, looks, strict=True)], scale
+    bytes_axis, scale = byte_axis("Peak buffer", highest)
+    panels = (
+        _panel(slowdown_title, axis, places, Axis("FCT slowdown"), slowdowns, 1.0),
+        _panel("Peak buffer", axis, places, bytes_axis, buffers, scale),
     )
-    for axes in (left, right):
-        axes.set_xlabel(axis)
-        _mark_unfinished(axes, places, lines, looks)
-    share_legend(figure, columns=4)
-    return figure
+    return Plot([_with_crosses(panel, places, lines, looks) for panel in panels], legend_columns=4)
 
 
-def _draw(
-    axes: Axes, places: Sequence[object], lines: Sequence[tuple[str, LineLook, Sequence[Estimate | None]]], scale: float
-) -> None:
-    ticks = _ticks(axes, places)
+def _panel(
+    title: str,
+    axis: str,
+    places: Sequence[object],
+    y: Axis,
+    lines: Sequence[tuple[str, LineLook, Sequence[Estimate | None]]],
+    scale: float,
+) -> PlotPanel:
+    positions = _positions(places)
     highest = 0.0
+    items: list[Item] = []
     for number, (label, look, estimates) in enumerate(lines):
-        known = [(tick, estimate) for tick, estimate in zip(ticks, estimates, strict=True) if estimate is not None]
+        known = [
+            (place, estimate) for place, estimate in zip(positions, estimates, strict=True) if estimate is not None
+        ]
         if not known:
             continue
-        aside = ScaledTranslation((number - (len(lines) - 1) / 2) * _ASIDE_INCHES, 0, axes.figure.dpi_scale_trans)
-        x = [tick for tick, _ in known]
-        means = [estimate.mean / scale for _, estimate in known]
-        shifted = axes.transData + aside
-        axes.plot(
-            x, means, color=look.color, linestyle=look.dashes, marker="o", markersize=5, label=label, transform=shifted
-        )
+        aside = (number - (len(lines) - 1) / 2) * _ASIDE_INCHES
+        x = np.array([place for place, _ in known])
+        means = np.array([estimate.mean / scale for _, estimate in known])
         halves = [estimate.mean - _ends(estimate)[0] for _, estimate in known]
-        bars = [half / scale or np.nan for half in halves]  # a point without an interval has no bar
-        axes.errorbar(x, means, bars, fmt="none", ecolor=look.color, elinewidth=1.2, capsize=3, transform=shifted)
+        bars = np.array([half / scale or np.nan for half in halves])  # a point without an interval has no bar
+        items.append(Line(label, look, x, means, marker=Marker(), aside_inches=aside))
+        items.append(Bars(label, look.color, x, means, bars, aside))
         longest = max(_ends(estimate)[1] for _, estimate in known) / scale
-        highest = max(highest, min(longest, _HIGHEST_BAR * max(means)))
-    if not axes.lines:
-        say(axes, "no data")
-        return
-    axes.set_ylim(0, 1.08 * highest or 1.0)
+        highest = max(highest, min(longest, _HIGHEST_BAR * float(means.max())))
+    y = Axis(y.label, 0, 1.08 * highest or 1.0) if items else y
+    return PlotPanel(title, _x_axis(axis, places), y, items, "" if items else "no data")
 
 
 def _ends(estimate: Estimate) -> tuple[float, float]:
     return estimate.interval or (estimate.mean, estimate.mean)
 
 
-def _mark_unfinished(
-    axes: Axes, places: Sequence[object], lines: Sequence[AxisLine], looks: Sequence[LineLook]
-) -> None:
-    """Draw a cross for each line and place whose runs did not finish, each line a little lower than the one before."""
-    bottom, top = axes.get_ylim()
+def _with_crosses(
+    panel: PlotPanel, places: Sequence[object], lines: Sequence[AxisLine], looks: Sequence[LineLook]
+) -> PlotPanel:
+    """Add a cross for each line and place whose runs did not finish, each line a little lower than the one before."""
+    named = {line.label for line in panel.lines}
+    crosses = []
     for number, (line, look) in enumerate(zip(lines, looks, strict=True)):
-        crosses = [tick for tick, is_marked in zip(_positions(places), line.are_unfinished, strict=False) if is_marked]
-        height = top - (0.02 + 0.03 * number) * (top - bottom)
-        label = line.label if crosses and line.label not in axes.get_legend_handles_labels()[1] else None
-        if crosses:
-            axes.plot(
-                crosses,
-                [height] * len(crosses),
-                color=look.color,
-                linestyle="none",
-                marker="x",
-                markersize=7,
-                label=label,
+        marked = [place for place, is_marked in zip(_positions(places), line.are_unfinished, strict=False) if is_marked]
+        height = panel.y.high - (0.02 + 0.03 * number) * (panel.y.high - panel.y.low)
+        if marked:
+            x, y = np.array(marked), np.full(len(marked), height)
+            look = LineLook(look.color, SOLID)
+            crosses.append(
+                Line(line.label, look, x, y, "none", marker=Marker("x", 7), in_legend=line.label not in named)
             )
-    axes.set_ylim(bottom, top)
+    return replace(panel, items=(*panel.items, *crosses))
 
 
 def _positions(places: Sequence[object]) -> list[float]:
@@ -150,24 +144,24 @@ def _positions(places: Sequence[object]) -> list[float]:
     return numbers if len(numbers) == len(places) else [float(number) for number in range(len(places))]
 
 
-def _ticks(axes: Axes, places: Sequence[object]) -> list[float]:
-    """Set and return the x positions of the places."""
-    ticks = _positions(places)
+def _x_axis(label: str, places: Sequence[object]) -> Axis:
+    """Return the axis with the places as its ticks."""
+    positions = _positions(places)
+    is_log = False
     if not all(isinstance(place, (int, float)) and not isinstance(place, bool) for place in places):
-        axes.set_xlim(-0.4, len(places) - 0.6)
+        low, high = -0.4, len(places) - 0.6
     else:
-        low, high = min(ticks), max(ticks)
-        if low > 0 and high >= _WIDE_RANGE * low:
-            axes.set_xscale("log")
-            axes.minorticks_off()
+        low, high = min(positions), max(positions)
+        is_log = low > 0 and high >= _WIDE_RANGE * low
+        if is_log:
             margin = (high / low) ** _MARGIN
-            axes.set_xlim(low / margin, high * margin)
+            low, high = low / margin, high * margin
         else:
             margin = _MARGIN * (high - low) or 0.5
-            axes.set_xlim(low - margin, high + margin)
-    step = -(-len(ticks) // _MOST_TICKS)
-    axes.set_xticks(ticks[::step], visible_labels(map(place_text, places))[::step])
-    return ticks
+            low, high = low - margin, high + margin
+    step = -(-len(positions) // _MOST_TICKS)
+    ticks = list(zip(positions, map(place_text, places), strict=True))[::step]
+    return Axis(label, low, high, is_log, ticks)
 
 
 def place_text(place: object) -> str:

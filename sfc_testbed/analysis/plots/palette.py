@@ -15,10 +15,14 @@ from itertools import cycle, islice
 from typing import TypeVar
 from zlib import crc32
 
-from matplotlib.colors import to_rgb
-
 Dashes = tuple[float, tuple[float, ...]]
 Choice = TypeVar("Choice")
+
+PAPER = "#FFFFFF"
+INK = "#1F2328"
+MUTED = "#6A737D"
+SPINE = "#9AA1A9"
+GRID = "#E3E6EA"
 
 SCHEME_COLORS: Mapping[str, str] = {
     "irn": "#444444",
@@ -61,6 +65,9 @@ IN_THE_DARK: Mapping[str, str] = {
 }
 """The replacement of each line colour on a dark page, chosen for contrast with the background and the other colours."""
 
+_ON_PAGE = {INK: "ink", MUTED: "muted", SPINE: "axis", GRID: "line", PAPER: "panel"}
+"""The CSS variable of the page for each colour that is not a line's."""
+
 SOLID: Dashes = (0, ())
 DASH_CYCLE: tuple[Dashes, ...] = (
     SOLID,
@@ -86,6 +93,13 @@ class LineLook:
 
     color: str
     dashes: Dashes
+
+
+def color_variables() -> str:
+    """Return the CSS variables with the plot colours of a dark page. A light page uses the colours themselves."""
+    dark = {light: color.lower() for light, color in IN_THE_DARK.items()}
+    dark |= {light: f"var(--{name})" for light, name in _ON_PAGE.items()}
+    return " ".join(f"--plot-{light[1:].lower()}: {color};" for light, color in dark.items())
 
 
 def scheme_color(scheme: str) -> str:
@@ -141,7 +155,8 @@ def different_looks(wanted: Iterable[LineLook], drawn: Iterable[LineLook] = ()) 
 @cache
 def lightness(color: str) -> float:
     """Return the CIELAB lightness of a colour, 0 (black) to 100 (white): the grey of its print."""
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(color)]
+    parts = [part / 255 for part in bytes.fromhex(color[1:])]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     luminance = sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
     return float(116 * luminance ** (1 / 3) - 16 if luminance > 216 / 24389 else luminance * 24389 / 27)
 

@@ -7,30 +7,27 @@ Curves also differ in dashes or markers, so that they can be told apart in a bla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
-from math import ceil
 from string import ascii_lowercase
 from textwrap import fill
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from sfc_testbed.analysis.plots import palette
-from sfc_testbed.analysis.plots.canvas import (
-    MUTED,
-    STYLE,
-    WIDTH_INCHES,
-    Drawing,
-    log_y,
-    say,
-    share_legend,
-    styled,
-    visible_labels,
+from sfc_testbed.analysis.plots.description import (
+    Axis,
+    Item,
+    Join,
+    Level,
+    Line,
+    Marker,
+    Plot,
+    PlotPanel,
+    fitted,
+    highest_fitted,
 )
 from sfc_testbed.analysis.plots.palette import DASH_CYCLE, SOLID, Dashes, LineLook, different_looks, scheme_color
 from sfc_testbed.analysis.plots.series import Points, Steps, cumulative_shares, thin
@@ -100,6 +97,7 @@ class Panel:
         return [curve for curve in self.curves if np.isfinite(curve.x if self.kind == "shares" else curve.y).any()]
 
 
+_JOINS: Mapping[Kind, Join] = {"points": "straight", "marks": "none", "steps": "before", "shares": "after"}
 _SCHEME_LOOKS = {
     "irn": (DASH_CYCLE[2], "o"),
     "onramp": (DASH_CYCLE[1], "s"),
@@ -153,22 +151,20 @@ def _with_markers(lines: Sequence[LineLook], wanted: Sequence[tuple[str, bool]])
     return [CurveLook(line.color, line.dashes, *pair) for line, pair in zip(lines, taken, strict=True)]
 
 
-@styled
-def plot_panels(panels: Sequence[Panel], *, columns: int | None = None) -> Figure:
+def plot_panels(panels: Sequence[Panel], *, columns: int | None = None) -> Plot:
     """Draw the panels in rows of `columns`, by default in one row. Panels with the same y label share its scale."""
-    wide = columns or len(panels)
-    rows = ceil(len(panels) / wide)
-    figure = Drawing(figsize=(WIDTH_INCHES, _ROW_INCHES * rows + _LEGEND_INCHES))
-    FigureCanvasAgg(figure)
-    for number, panel in enumerate(panels):
-        axes = figure.add_subplot(rows, wide, number + 1)
-        letter = f"({ascii_lowercase[number]}) " if len(panels) > 1 else ""
-        axes.set_title(f"{letter}{panel.title}")
-        _draw(axes, panel, _y_limits(panels, panel), _end_time(panels, panel))
+    drawn = []
+    for letter, panel in zip(ascii_lowercase, panels, strict=False):
+        title = f"({letter}) {panel.title}" if len(panels) > 1 else panel.title
+        drawn.append(_drawn(title, panel, _y_limits(panels, panel), _end_time(panels, panel)))
     names = {curve.label for panel in panels for curve in panel.drawn if not curve.label.startswith("_")}
     names |= {panel.level[0] for panel in panels if panel.level and panel.drawn}
-    share_legend(figure, columns=_MOST_ENTRIES_IN_A_LINE if len(names) <= _MOST_ENTRIES_IN_A_LINE else 3)
-    return figure
+    plot = Plot(drawn, columns or len(panels))
+    return replace(
+        plot,
+        height_inches=_ROW_INCHES * plot.rows + _LEGEND_INCHES,
+        legend_columns=_MOST_ENTRIES_IN_A_LINE if len(names) <= _MOST_ENTRIES_IN_A_LINE else 3,
+    )
 
 
 def _y_limits(panels: Sequence[Panel], panel: Panel) -> tuple[float, float]:
@@ -187,62 +183,56 @@ def _end_time(panels: Sequence[Panel], panel: Panel) -> float:
     return max((float(curve.x[-1]) for other in timed for curve in other.drawn if curve.x.size), default=0.0)
 
 
-def _draw(axes: Axes, panel: Panel, limits: tuple[float, float], last: float) -> None:
-    axes.set_xlabel(panel.x_label)
-    axes.set_ylabel(fill(panel.y_label, _LABEL_CHARACTERS))
+def _drawn(title: str, panel: Panel, limits: tuple[float, float], last: float) -> PlotPanel:
+    y_label = fill(panel.y_label, _LABEL_CHARACTERS)
     if not panel.drawn:
-        say(axes, fill(panel.empty, _LABEL_CHARACTERS))
-        return
+        text = fill(panel.empty, _LABEL_CHARACTERS)
+        return PlotPanel(title, Axis(panel.x_label), Axis(y_label), text=text)
     markers = list(dict.fromkeys(curve.look.marker for curve in panel.curves))
     sizes = dict(zip(markers, np.linspace(*_MARKER_POINTS, len(markers)).tolist(), strict=True))
-    for curve in panel.drawn:
-        _draw_curve(axes, panel.kind, curve, sizes[curve.look.marker])
-    if panel.ticks:
-        _name_places(axes, panel.ticks)
-    elif panel.kind == "points":
-        places = np.unique(np.concatenate([curve.x for curve in panel.drawn]))
-        axes.set_xticks(places, [f"{place:g}" for place in places])
-    if panel.kind == "shares":
-        axes.set_ylim(0, 1.02)
-        axes.set_xlim(left=0)
-    elif panel.is_log:
-        log_y(axes, min(limits[0], 1.0) / 1.05, max(limits[1], 2.0) * 1.3)
-    else:
-        axes.set_ylim(0, limits[1] * 1.08 or 1.0)
-    if panel.kind == "steps":
-        axes.set_xlim(0, last)
+    items: list[Item] = [_line(panel.kind, curve, sizes[curve.look.marker]) for curve in panel.drawn]
     if panel.level is not None:
-        name, value = panel.level
-        axes.axhline(value, color=MUTED, linewidth=1.0, linestyle=DASH_CYCLE[2], label=name)
+        items.append(Level(*panel.level, in_legend=True))
+    return PlotPanel(title, _x_axis(panel, last), _y_axis(panel, y_label, limits), items)
 
 
-def _draw_curve(axes: Axes, kind: Kind, curve: Curve, marker_points: float) -> None:
-    look, paper = curve.look, STYLE["axes.facecolor"]
-    style: dict[str, Any] = {
-        "color": look.color,
-        "linestyle": "none" if kind == "marks" else look.dashes,
-        "marker": look.marker,
-        "markersize": marker_points,
-        "markerfacecolor": look.color if look.is_filled else paper,
-        "markeredgecolor": paper if look.is_filled else look.color,
-        "markeredgewidth": _MARKER_EDGE_POINTS if look.is_filled else 1.0,
-        "label": curve.label,
-    }
-    if kind in ("points", "marks"):
-        axes.plot(curve.x, curve.y, **style)
-        return
-    if kind == "steps":
-        steps = thin(Steps(curve.x, curve.y))
-        x, y = steps.times_us, steps.values
-    else:
-        x, y = cumulative_shares(curve.x, curve.x.size)
-    every = max(1, x.size // _MARKERS_PER_CURVE)
-    where: Literal["pre", "post"] = "pre" if kind == "steps" else "post"
-    axes.step(x, y, where=where, linewidth=1.5, markevery=(every // 2, every), **style)
+def _x_axis(panel: Panel, last: float) -> Axis:
+    if panel.ticks:
+        ticks = [(float(place), name) for place, name in enumerate(panel.ticks)]
+        slant, size = (50, _SMALL) if len(ticks) > 5 else (0, None)
+        return Axis(panel.x_label, -0.5, len(ticks) - 0.5, ticks=ticks, slant_degrees=slant, tick_points=size)
+    if panel.kind == "steps":
+        return Axis(panel.x_label, 0, last)
+    x = [curve.x for curve in panel.drawn]
+    if panel.kind == "shares":
+        return Axis(panel.x_label, 0, highest_fitted(x))
+    places = np.unique(np.concatenate(x)).tolist() if panel.kind == "points" else ()
+    return Axis(panel.x_label, *fitted(x), ticks=[(place, f"{place:g}") for place in places])
 
 
-def _name_places(axes: Axes, ticks: Sequence[str]) -> None:
-    are_many = len(ticks) > 5
-    style: dict[str, Any] = {"rotation": 50, "ha": "right", "rotation_mode": "anchor", "fontsize": _SMALL}
-    axes.set_xticks(np.arange(len(ticks)), visible_labels(ticks), **(style if are_many else {}))
-    axes.set_xlim(-0.5, len(ticks) - 0.5)
+def _y_axis(panel: Panel, label: str, limits: tuple[float, float]) -> Axis:
+    if panel.kind == "shares":
+        return Axis(label, 0, 1.02)
+    if panel.is_log:
+        return Axis(label, min(limits[0], 1.0) / 1.05, max(limits[1], 2.0) * 1.3, is_log=True)
+    return Axis(label, 0, limits[1] * 1.08 or 1.0)
+
+
+def _line(kind: Kind, curve: Curve, marker_points: float) -> Line:
+    """Return the curve. Of a step curve or CDF only some points have a marker."""
+    look = LineLook(curve.look.color, curve.look.dashes)
+    x, y, join, width = curve.x, curve.y, _JOINS[kind], 1.9
+    every = None
+    if kind in ("steps", "shares"):
+        if kind == "steps":
+            steps = thin(Steps(curve.x, curve.y))
+            x, y = steps.times_us, steps.values
+        else:
+            x, y = cumulative_shares(curve.x, curve.x.size)
+        apart = max(1, x.size // _MARKERS_PER_CURVE)
+        every, width = (apart // 2, apart), 1.5
+    is_filled = curve.look.is_filled
+    rim_points = _MARKER_EDGE_POINTS if is_filled else 1.0
+    marker = Marker(curve.look.marker, marker_points, is_filled, rim_points, every)
+    is_named = not curve.label.startswith("_")
+    return Line(curve.label.removeprefix("_"), look, x, y, join, width, marker, in_legend=is_named)

@@ -4,8 +4,8 @@
 
 Each panel of a figure becomes an SVG of its own. A wide page shows the panels side by side, a narrow page below each
 other. A figure with one wide panel is drawn in two widths, and the page's style shows one of them. The shared legend
-becomes HTML text, which can wrap. Colours of `palette` become CSS variables (see `color_variables`), and texts and axes
-take the page's colours.
+becomes HTML text, which can wrap. Colours of `palette` become CSS variables (see `palette.color_variables`), and texts
+and axes take the page's colours.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.transforms import Transform
 
-from sfc_testbed.analysis.plots.canvas import GRID, INK, MUTED, PAPER, SPINE, lay_out, plot_style
-from sfc_testbed.analysis.plots.palette import IN_THE_DARK
+from sfc_testbed.analysis.plots.canvas import lay_out, plot_style
+from sfc_testbed.analysis.plots.palette import GRID, IN_THE_DARK, INK, MUTED, PAPER, SPINE
 
 PANEL_INCHES = 5.0
 """The width of a panel: 480 pixels on a page, and still legible at the 350 pixels of a phone."""
@@ -49,11 +49,6 @@ _COLORS = {
     **{color.lower(): value for color, value in _PAGE_COLORS.items()},
     **{color.lower(): f"var(--plot-{color[1:].lower()}, {color.lower()})" for color in IN_THE_DARK},
 }
-
-
-def color_variables() -> str:
-    """Return the CSS variables with the plot colours of a dark page. A light page uses the colours of the drawing."""
-    return " ".join(f"--plot-{light[1:].lower()}: {dark.lower()};" for light, dark in IN_THE_DARK.items())
 
 
 def to_svg(figure: Figure, *, name: str, description: str) -> str:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
-from matplotlib.figure import Figure
 
+from sfc_testbed.analysis.plots.description import Plot
 from sfc_testbed.analysis.report.first_sentence import of_experiment, trust_in_runs
 from sfc_testbed.analysis.report.html_pages import REPORT_FILE, render, run_row, write_csv
-from sfc_testbed.analysis.report.placing import place_figures
+from sfc_testbed.analysis.report.placing import Placed, on_page
 from sfc_testbed.analysis.results.result import Level
 from sfc_testbed.telemetry.atomic_file import replace_text
 
@@ -56,7 +56,7 @@ class ExperimentPage:
 
 
 def write_experiment_page(
-    folder: Path, page: ExperimentPage, figure: tuple[str, Figure] | None, runs: pl.DataFrame
+    folder: Path, page: ExperimentPage, figure: tuple[str, Plot] | None, runs: pl.DataFrame
 ) -> Path:
     """Write report.html, two CSV files and the figure (caption, plot) as PNG into a folder; return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def write_experiment_page(
         "experiment.html.j2",
         page=page,
         first_sentence=of_experiment({claim: outcome for claim, *_, outcome in page.claims}, runs.to_dicts(), trust),
-        plots=place_figures(folder, {name: drawn}, {name: caption}) if drawn else [],
+        plots=on_page(folder, [Placed(name, caption, drawn)] if drawn else [], pictures=True),
         runs=[run_row(folder, *run) for run in page.runs],
     )
     replace_text(folder / REPORT_FILE, html)

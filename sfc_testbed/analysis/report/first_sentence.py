@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -19,12 +19,13 @@ from sfc_testbed.analysis.formatting import (
     format_us,
 )
 from sfc_testbed.analysis.metrics.flows import ALL_CLASSES, active_span_us
-from sfc_testbed.analysis.results.comparison import Comparison, headline_class
 from sfc_testbed.analysis.results.outcome import DEPENDS, FAILS, tally
-from sfc_testbed.analysis.results.over_seeds import mean_of
-from sfc_testbed.analysis.results.result import RESENT_REASONS, Level, RunResult
-from sfc_testbed.analysis.results.swept import Sweep
-from sfc_testbed.analysis.validation.record import Validation
+from sfc_testbed.analysis.results.result import RESENT_REASONS, Level, RunResult, headline_class
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.results.comparison import Comparison
+    from sfc_testbed.analysis.results.swept import Sweep
+    from sfc_testbed.analysis.validation.record import Validation
 
 PERCENTILES = {"slowdown_p99": "P99", "slowdown_p95": "P95", "slowdown_p50": "Median"}
 """The percentiles in the table of a sweep, highest first, and their titles."""
@@ -207,7 +208,8 @@ def _figures(comparison: Comparison, name: str) -> Iterator[tuple[str, float | N
     """Yield label and value of each row, and whether it has unfinished flows."""
     if comparison.over_seeds:
         for scheme in comparison.over_seeds:
-            yield scheme.scheme, mean_of(scheme.figures[name]), scheme.flows_unfinished > 0
+            estimate = scheme.figures[name]
+            yield scheme.scheme, None if estimate is None else estimate.mean, scheme.flows_unfinished > 0
         return
     for row in comparison.rows:
         yield row.label, getattr(row, name), row.flows_unfinished > 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Writes the reports of runs and comparisons: one self-contained HTML page each, with PNG and CSV files beside it.
+"""Writes the reports of runs and comparisons: one self-contained HTML page each, with CSV files beside it.
 
 All data are read from disk, so a report can be written again at any time, on any machine and by a newer release.
 """
@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import jinja2
 import polars as pl
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
+from os_helpers.cache import CacheRefused, private_cache
 from os_helpers.visible import visible
 from sfc_testbed.analysis.formatting import flatten
-from sfc_testbed.analysis.plots.svg import color_variables
+from sfc_testbed.analysis.plots.palette import color_variables
 from sfc_testbed.analysis.report import first_sentence, page_tables
 from sfc_testbed.analysis.report.data_table import is_wide
 from sfc_testbed.analysis.report.placing import (
@@ -30,9 +32,9 @@ from sfc_testbed.analysis.report.placing import (
     placed_plots,
     placed_sections,
 )
+from sfc_testbed.analysis.report.plot_data import with_scripts
 from sfc_testbed.analysis.report.plots import COMPARISON_PLOTS, RUN_PLOTS, ComparedRuns
 from sfc_testbed.analysis.report.sections import COMPARISON_SECTIONS, RUN_SECTIONS
-from sfc_testbed.analysis.results.comparison import Comparison, HeldClaim, compare, write_comparison
 from sfc_testbed.analysis.results.quantities import Measurements, measured_in
 from sfc_testbed.analysis.results.result import RESENT_REASONS, RESULT_FILE, RunResult, read_result
 from sfc_testbed.analysis.results.stored import Run, known_config, load_run
@@ -40,6 +42,11 @@ from sfc_testbed.place import command_name
 from sfc_testbed.request.spec import CONFIG_FILE
 from sfc_testbed.telemetry.atomic_file import replace_file, replace_text
 from sfc_testbed.telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from sfc_testbed.analysis.results.comparison import Comparison, HeldClaim
 
 REPORT_FILE = "report.html"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -51,7 +58,7 @@ FLOW_COLUMNS = ("flow_id", "dst", "tag", "size_bytes", "start_us", "finish_us", 
 def write_run_report(folder: Path, *, pictures: bool = False, failures: list[str] | None = None) -> Path:
     """Write report.html and two CSV files into a run folder, and return the page's path.
 
-    `pictures`: whether to write each figure as PNG, too. The page lists missing and damaged traces, and it says which
+    `pictures`: whether to write each plot as PNG, too. The page lists missing and damaged traces, and it says which
     plots and sections of extensions failed; these sentences are appended to `failures`. Raises ResultError if
     result.json cannot be read.
     """
@@ -80,7 +87,7 @@ def write_run_report(folder: Path, *, pictures: bool = False, failures: list[str
 
 
 def run_figures(run: Run) -> dict[str, Figure]:
-    """Return the figures of a run's page by name. A plot of an extension that fails is a warning."""
+    """Return the plots of a run's page as figures of matplotlib. A plot of an extension that fails is a warning."""
     return figures_of(placed_plots(RUN_PLOTS, run, [run]))
 
 
@@ -90,15 +97,20 @@ def write_comparison_report(
     claims: Sequence[HeldClaim] = (),
     quantities: Sequence[Measurements] | None = None,
     failures: list[str] | None = None,
+    *,
+    pictures: bool = False,
 ) -> Path:
     """Write the comparison of run folders into the folder `out` (created if missing) and return the page's path.
 
-    Ratios are relative to the first run. PNG plots, comparison.csv and comparison.json are written beside the page.
-    `claims`: claims about these runs. `quantities`: the quantities of extensions in each run, which are measured unless
-    they are given. Sentences about plots and sections of extensions that failed are appended to `failures`.
+    Ratios are relative to the first run. comparison.csv and comparison.json are written beside the page. `pictures`:
+    whether to write each plot as PNG, too. `claims`: claims about these runs. `quantities`: the quantities of
+    extensions in each run, which are measured unless they are given. Sentences about plots and sections of extensions
+    that failed are appended to `failures`.
 
     Raises ValueError if `folders` is empty, and ResultError if a result.json cannot be read.
     """
+    from sfc_testbed.analysis.results.comparison import write_comparison
+
     compared = _compared(folders, claims, measured_in(folders) if quantities is None else quantities)
     comparison = compared.comparison
     out.mkdir(parents=True, exist_ok=True)
@@ -116,7 +128,7 @@ def write_comparison_report(
             for row, run in zip(comparison.rows, compared.runs, strict=True)
             for text in run.problems
         ],
-        plots=on_page(out, placed),
+        plots=on_page(out, placed, pictures=pictures),
         tables=sections.tables,
         runs=[
             run_row(out, row.label, run.folder, run.command, row.verdict)
@@ -134,9 +146,9 @@ def _note_failures(failures: list[str] | None, placed: Sequence[Placed], section
 
 
 def comparison_figures(folders: Sequence[Path]) -> dict[str, Figure]:
-    """Return the figures of the page of a comparison by name. Raises ResultError if a result.json cannot be read.
+    """Return the plots of the page of a comparison by name, as figures of matplotlib.
 
-    A plot of an extension that fails is a warning.
+    A plot of an extension that fails is a warning. Raises ResultError if a result.json cannot be read.
     """
     compared = _compared(folders, (), ())
     return figures_of(placed_plots(COMPARISON_PLOTS, compared, [run for _, run in compared.shown]))
@@ -144,6 +156,8 @@ def comparison_figures(folders: Sequence[Path]) -> dict[str, Figure]:
 
 def _compared(folders: Sequence[Path], claims: Sequence[HeldClaim], quantities: Sequence[Measurements]) -> ComparedRuns:
     """Return the comparison of some runs, and the runs with the traces that plots show."""
+    from sfc_testbed.analysis.results.comparison import compare  # the page of a run does without
+
     results = [read_result(folder) for folder in folders]
     configs = [known_config(folder) for folder in folders]
     comparison = compare(results, claims=claims, configs=configs, quantities=quantities)
@@ -225,6 +239,15 @@ def _visible_value(value: object) -> object:
     return visible(value, keep="\n\t") if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+def _bytecode_cache() -> jinja2.BytecodeCache | None:
+    """Return the cache of compiled templates; None if the user has no cache that only the user can change."""
+    with suppress(CacheRefused, OSError):
+        folder = private_cache() / "templates"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return jinja2.FileSystemBytecodeCache(str(folder))
+    return None
+
+
 def render(template: str, **content: object) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -234,7 +257,8 @@ def render(template: str, **content: object) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=_visible_value,
+        bytecode_cache=_bytecode_cache(),
     )
     environment.globals["is_wide"] = is_wide
     environment.globals["testbed_command"] = command_name()
-    return environment.get_template(template).render(**content, plot_colors=Markup(color_variables()))
+    return with_scripts(environment.get_template(template).render(**content, plot_colors=Markup(color_variables())))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from sfc_testbed.analysis.formatting import format_bytes, format_number
+from sfc_testbed.analysis.plots.description import Plot
 from sfc_testbed.analysis.plots.over_axes import AxisLine, QuantityLine, place_text, plot_over_axis, plot_quantity
 from sfc_testbed.analysis.report.data_table import DataTable
 from sfc_testbed.analysis.report.first_sentence import PERCENTILES
@@ -76,7 +76,7 @@ def means_of(sweep: Sweep) -> Iterator[Means]:
         yield Means(scheme, [rows[0][AXIS + axis] for axis in sweep.axes], len(rows), figures)
 
 
-def over_axes(sweep: Sweep) -> dict[str, tuple[Figure, str]]:
+def over_axes(sweep: Sweep) -> dict[str, tuple[Plot, str]]:
     """Return a plot over each axis, and its caption, by name; then one for each quantity of an extension and axis."""
     axes = [axis for axis in sweep.axes if len(_places(sweep, axis)) > 1]
     drawn = {f"over-{_word(axis)}": _over(sweep, axis) for axis in axes}
@@ -97,7 +97,7 @@ def _word(axis: str) -> str:
     return re.sub(r"\W+", "-", axis)
 
 
-def _over(sweep: Sweep, axis: str) -> tuple[Figure, str]:
+def _over(sweep: Sweep, axis: str) -> tuple[Plot, str]:
     """Return the plot over an axis, and its caption."""
     places = _places(sweep, axis)
     others = _others(sweep, axis)
@@ -105,17 +105,17 @@ def _over(sweep: Sweep, axis: str) -> tuple[Figure, str]:
     figure_name, title = _tail(sweep.table)
     lines = [_line(group, groups, axis, others, places, figure_name) for group in groups]
     classes = ", ".join(sweep.table["traffic_class"].unique(maintain_order=True))
-    figure = plot_over_axis(axis, places, lines, slowdown_title=f"{title} FCT slowdown ({classes})")
+    plot = plot_over_axis(axis, places, lines, slowdown_title=f"{title} FCT slowdown ({classes})")
     first = f"{title} slowdown of {classes} flows and peak buffer, over {axis}."
     crosses = (
         "A cross marks runs that did not finish all flows; they have no figures."
         if any(any(line.are_unfinished) for line in lines)
         else ""
     )
-    return figure, _caption(sweep, first, crosses, dict(zip(others, groups[0].others, strict=True)) if is_cut else {})
+    return plot, _caption(sweep, first, crosses, dict(zip(others, groups[0].others, strict=True)) if is_cut else {})
 
 
-def _quantity_over(sweep: Sweep, quantity: str, axis: str) -> tuple[Figure, str]:
+def _quantity_over(sweep: Sweep, quantity: str, axis: str) -> tuple[Plot, str]:
     """Return the plot of a quantity of an extension over an axis, and its caption."""
     places, others = _places(sweep, axis), _others(sweep, axis)
     groups, is_cut = _shown(list(_groups(sweep, others)))
@@ -127,9 +127,9 @@ def _quantity_over(sweep: Sweep, quantity: str, axis: str) -> tuple[Figure, str]
         )
         for group in groups
     ]
-    figure = plot_quantity(axis, places, lines, title=with_unit(quantity))
+    plot = plot_quantity(axis, places, lines, title=with_unit(quantity))
     fixed = dict(zip(others, groups[0].others, strict=True)) if is_cut else {}
-    return figure, _caption(sweep, f"{quantity} over {axis}.", "", fixed)
+    return plot, _caption(sweep, f"{quantity} over {axis}.", "", fixed)
 
 
 def _others(sweep: Sweep, axis: str) -> list[str]:

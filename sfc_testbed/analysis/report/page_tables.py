@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -23,14 +24,16 @@ from sfc_testbed.analysis.formatting import (
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
 from sfc_testbed.analysis.report.data_table import DataTable
-from sfc_testbed.analysis.results.comparison import Comparison, ComparisonRow, headline_class
-from sfc_testbed.analysis.results.completions import CompletionRow
 from sfc_testbed.analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
-from sfc_testbed.analysis.results.over_seeds import Estimate
 from sfc_testbed.analysis.results.quantities import QUANTITIES, measured_in, with_unit
-from sfc_testbed.analysis.results.result import LatenessFigures, RunResult, SpacingFigures, count_of
+from sfc_testbed.analysis.results.result import LatenessFigures, RunResult, SpacingFigures, count_of, headline_class
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.request.spec import RunConfig
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.results.comparison import Comparison, ComparisonRow
+    from sfc_testbed.analysis.results.completions import CompletionRow
+    from sfc_testbed.analysis.results.over_seeds import Estimate
 
 
 @dataclass(frozen=True)

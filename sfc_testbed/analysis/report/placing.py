@@ -10,38 +10,38 @@ from __future__ import annotations
 import sys
 import warnings
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from os_helpers.visible import visible
-from sfc_testbed.analysis.plots.canvas import WIDTH_PIXELS, write_png
-from sfc_testbed.analysis.plots.svg import to_svg
+from sfc_testbed.analysis.plots.description import Plot
 from sfc_testbed.analysis.report.data_table import DataTable
+from sfc_testbed.analysis.report.plot_data import plot_data
 from sfc_testbed.analysis.report.plots import Content, Drawn, PagePlot, has_needs
 from sfc_testbed.analysis.report.sections import Section
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.request.extensions import described
 from sfc_testbed.request.table import Table
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 @dataclass(frozen=True)
 class Placed:
-    """A plot of a page: its figure, or the sentence that says why it is missing."""
+    """A plot of a page, or the sentence that says why it is missing."""
 
     name: str
     caption: str
-    figure: Figure | None
+    figure: Plot | Figure | None
+    """A figure of matplotlib is that of an extension."""
     failure: str = ""
-    is_own: bool = True
-    """Whether the plot is the testbed's own. Figures of extensions may have any layout."""
 
 
 @dataclass(frozen=True)
@@ -56,20 +56,19 @@ def placed_plots(plots: Table[PagePlot[Content]], content: Content, runs: Sequen
     """Draw all plots of a page that have data. `runs`: those whose traces decide that."""
     placed: list[Placed] = []
     for name, row in plots.items():
-        is_own = plots.owner(name) is None
         try:
             if not has_needs(row, runs):
                 continue
             drawn = row.draw(content)
             figures = (
-                [] if drawn is None else [Drawn(name, row.caption, drawn)] if isinstance(drawn, Figure) else [*drawn]
+                [] if drawn is None else [*drawn] if isinstance(drawn, Iterable) else [Drawn(name, row.caption, drawn)]
             )
         except (Exception, SystemExit) as error:
-            if is_own:
+            if plots.owner(name) is None:
                 raise
             placed.append(Placed(name, row.caption, None, f"Plot {name} failed: {described(error)}."))
             continue
-        placed += [Placed(one.name, one.caption, one.figure, is_own=is_own) for one in figures]
+        placed += [Placed(one.name, one.caption, one.figure) for one in figures]
     return placed
 
 
@@ -90,38 +89,52 @@ def placed_sections(sections: Table[Section[Content]], content: Content) -> Plac
 
 
 def figures_of(placed: Iterable[Placed]) -> dict[str, Figure]:
-    """Return the figures by name, and issue a warning for each plot that failed."""
+    """Return the plots by name as figures of matplotlib, and issue a warning for each plot that failed."""
     figures = {}
     for plot in placed:
         if plot.figure is None:
             warnings.warn(plot.failure, stacklevel=2)
         else:
-            figures[plot.name] = plot.figure
+            figures[plot.name] = _figure(plot.figure)
     return figures
 
 
-def place_figures(
-    folder: Path, figures: Mapping[str, Figure], captions: Mapping[str, str], *, pictures: bool = True
-) -> list[dict[str, object]]:
-    """Return each figure as SVG for a page, and write it as PNG if `pictures` is set."""
-    return on_page(
-        folder, [Placed(name, captions[name], figure) for name, figure in figures.items()], pictures=pictures
-    )
-
-
-def on_page(folder: Path, placed: Iterable[Placed], *, pictures: bool = True) -> list[dict[str, object]]:
-    """Return each plot for a page: its picture, or why it failed. Write PNG files, too, if `pictures` is set."""
+def on_page(folder: Path, placed: Iterable[Placed], *, pictures: bool = False) -> list[dict[str, object]]:
+    """Return each plot for a page: its content, or why it failed. Write PNG files, too, if `pictures` is set."""
     shown: list[dict[str, object]] = []
     for plot in placed:
-        content: dict[str, object] = {"svg": "", "caption": plot.caption, "png": None, "failure": plot.failure}
+        content: dict[str, object] = {"drawn": "", "caption": plot.caption, "png": None, "failure": plot.failure}
         if plot.figure is not None:
+            content["drawn"] = Markup(_drawn(plot, plot.figure))
             if pictures:
+                from sfc_testbed.analysis.plots.canvas import write_png
+
                 content["png"] = f"{plot.name}.png"
-                write_png(plot.figure, folder / f"{plot.name}.png")
-            content["svg"] = Markup(_svg(plot) if plot.is_own or _has_plain_grid(plot.figure) else _image(plot))
+                write_png(_figure(plot.figure), folder / f"{plot.name}.png")
             _close(plot.figure)
         shown.append(content)
     return shown
+
+
+def _figure(plot: Plot | Figure) -> Figure:
+    from sfc_testbed.analysis.plots.canvas import draw
+
+    return draw(plot) if isinstance(plot, Plot) else plot
+
+
+def _drawn(plot: Placed, figure: Plot | Figure) -> str:
+    """Return the data that the browser draws.
+
+    A figure of matplotlib becomes SVG or, if it is no grid of panels, an image.
+    """
+    description = visible(plot.caption)
+    if isinstance(figure, Plot):
+        return f'<div class="panels" role="img" aria-label="{escape(description)}"></div>{plot_data(figure)}'
+    if not _has_plain_grid(figure):
+        return _image(figure, description)
+    from sfc_testbed.analysis.plots.svg import to_svg
+
+    return to_svg(figure, name=plot.name.replace("_", "-"), description=description)
 
 
 def _has_plain_grid(figure: Figure) -> bool:
@@ -132,24 +145,21 @@ def _has_plain_grid(figure: Figure) -> bool:
     return bool(specs) and None not in specs and len(grids) == 1 and len(cells) == len(specs)
 
 
-def _svg(plot: Placed) -> str:
-    assert plot.figure is not None
-    return to_svg(plot.figure, name=plot.name.replace("_", "-"), description=visible(plot.caption))
-
-
-def _image(plot: Placed) -> str:
+def _image(figure: Figure, description: str) -> str:
     """Return a figure as an image within the page."""
-    assert plot.figure is not None
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from sfc_testbed.analysis.plots.canvas import WIDTH_PIXELS
+
     buffer = BytesIO()
-    FigureCanvasAgg(plot.figure)
-    plot.figure.savefig(buffer, format="png", dpi=WIDTH_PIXELS / plot.figure.get_figwidth())
+    FigureCanvasAgg(figure)
+    figure.savefig(buffer, format="png", dpi=WIDTH_PIXELS / figure.get_figwidth())
     source = b64encode(buffer.getvalue()).decode()
-    alt = escape(visible(plot.caption))
-    return f'<img alt="{alt}" style="max-width:100%;height:auto" src="data:image/png;base64,{source}">'
+    return f'<img alt="{escape(description)}" style="max-width:100%;height:auto" src="data:image/png;base64,{source}">'
 
 
 def _close(figure: Any) -> None:
     """Forget a figure that a function of a user made with pyplot, which otherwise keeps it."""
     pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is not None:
+    if pyplot is not None and not isinstance(figure, Plot):
         pyplot.close(figure)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from sfc_testbed.analysis.plots.canvas import PlottedRun
+    from sfc_testbed.analysis.plots.description import Plot
+    from sfc_testbed.analysis.plots.plotted_run import PlottedRun
     from sfc_testbed.analysis.results.comparison import Comparison
     from sfc_testbed.analysis.results.result import RunResult
     from sfc_testbed.analysis.results.stored import Run
@@ -38,7 +39,7 @@ class Drawn:
 
     name: str
     caption: str
-    figure: Figure
+    figure: Plot | Figure
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,11 @@ class PagePlot(Generic[Content]):
 
     caption: str
     """The sentence below the plot, which screen readers read in its place."""
-    draw: Callable[[Content], Figure | Iterable[Drawn] | None]
-    """Draws the page's content: one figure, several with their names and captions, or None if there is nothing."""
+    draw: Callable[[Content], Plot | Figure | Iterable[Drawn] | None]
+    """Draws the page's content: one plot, several with their names and captions, or None if there is nothing.
+
+    Plots of extensions may be figures of matplotlib.
+    """
     needs: Sequence[str] = ()
     """Names of traces. The plot is left out if one has no rows; on a comparison, if one has no rows in any run."""
     data: Mapping[str, Callable[[Run], pl.DataFrame]] = field(default_factory=dict)
@@ -79,7 +83,7 @@ class ComparedRuns:
 
 def plotted_run(label: str, run: Run) -> PlottedRun:
     """Return the data of a run for a plot."""
-    from sfc_testbed.analysis.plots.canvas import PlottedRun
+    from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 
     return PlottedRun(
         label,
@@ -105,7 +109,7 @@ def _has_rows(run: Run, trace: str) -> bool:
     return answer(getattr(run, TRACES[trace]).lazy().head(1)).height > 0
 
 
-def _buffer(run: Run) -> Figure:
+def _buffer(run: Run) -> Plot:
     from sfc_testbed.analysis.plots.run import plot_buffer
 
     return plot_buffer(
@@ -119,9 +123,9 @@ def _buffer_rows(run: Run) -> pl.DataFrame:
     return whole_buffers(run.queues).drop("port", "class")
 
 
-def _fct(run: Run) -> Figure:
+def _fct(run: Run) -> Plot:
     from sfc_testbed.analysis.plots.run import plot_fct
-    from sfc_testbed.analysis.results.comparison import headline_class
+    from sfc_testbed.analysis.results.result import headline_class
 
     return plot_fct(run.flows, scheme=run.result.scheme, traffic_class=headline_class(run.result))
 
@@ -132,25 +136,25 @@ def _slowdown_rows(run: Run) -> pl.DataFrame:
     return slowdown_rows(run.result)
 
 
-def _distributions(run: Run) -> Figure:
+def _distributions(run: Run) -> Plot:
     from sfc_testbed.analysis.plots.distributions import plot_distributions
 
     return plot_distributions([plotted_run(run.result.scheme, run)])
 
 
-def _goodput(run: Run) -> Figure:
+def _goodput(run: Run) -> Plot:
     from sfc_testbed.analysis.plots.goodput import plot_goodput
 
     return plot_goodput([plotted_run(run.result.scheme, run)])
 
 
-def _lateness(run: Run) -> Figure:
+def _lateness(run: Run) -> Plot:
     from sfc_testbed.analysis.plots.lateness import plot_lateness
 
     return plot_lateness(run.lateness, base_rtt_us=run.result.base_rtt_us, faults=run.fault_spans)
 
 
-def _congestion(run: Run) -> Figure:
+def _congestion(run: Run) -> Plot:
     from sfc_testbed.analysis.plots.congestion import plot_congestion
 
     return plot_congestion(run.congestion, run.flows)
@@ -170,7 +174,7 @@ def _beside_incast(compared: ComparedRuns) -> Iterator[Drawn]:
     yield Drawn("beside_incast", caption, plot_beside_incast(compared.plotted, traffic_class, faults=faults))
 
 
-def _buffers_compared(compared: ComparedRuns) -> Figure | None:
+def _buffers_compared(compared: ComparedRuns) -> Plot | None:
     from sfc_testbed.analysis.plots.run import plot_buffers_compared
 
     if compared.comparison.has_incast:
@@ -178,24 +182,22 @@ def _buffers_compared(compared: ComparedRuns) -> Figure | None:
     return plot_buffers_compared(compared.plotted, faults=compared.runs[0].fault_spans)
 
 
-def _fct_by_size_compared(compared: ComparedRuns) -> Figure | None:
-    import numpy as np
-
+def _fct_by_size_compared(compared: ComparedRuns) -> Plot | None:
     from sfc_testbed.analysis.plots.run import plot_fct_by_size_compared
 
-    figure = plot_fct_by_size_compared(compared.plotted, compared.comparison.traffic_class)
-    has_lines = any(np.size(line.get_xdata()) > 1 for axes in figure.axes for line in axes.lines)
-    return figure if has_lines else None  # flows too few for the tail of any size, or all of one size
+    plot = plot_fct_by_size_compared(compared.plotted, compared.comparison.traffic_class)
+    has_lines = any(line.x.size > 1 for panel in plot.panels for line in panel.lines)
+    return plot if has_lines else None  # flows too few for the tail of any size, or all of one size
 
 
-def _fct_compared(compared: ComparedRuns) -> Figure:
+def _fct_compared(compared: ComparedRuns) -> Plot:
     from sfc_testbed.analysis.metrics.flows import ALL_CLASSES
     from sfc_testbed.analysis.plots.run import plot_fct_compared
 
     return plot_fct_compared(compared.plotted, compared.comparison.traffic_classes or (ALL_CLASSES,))
 
 
-def _distributions_compared(compared: ComparedRuns) -> Figure:
+def _distributions_compared(compared: ComparedRuns) -> Plot:
     from sfc_testbed.analysis.plots.distributions import plot_distributions
 
     return plot_distributions(compared.plotted)
@@ -209,15 +211,15 @@ def _congestion_compared(compared: ComparedRuns) -> Iterator[Drawn]:
         "rate": "Sending rate of the largest flows over time, as set by congestion control.",
         "round_trip": "RTT of the largest flows over time, one sample per acknowledgement.",
     }
-    for name, figure in plot_congestion_compared(compared.plotted).items():
-        yield Drawn(f"cc_{name}", captions[name], figure)
+    for name, plot in plot_congestion_compared(compared.plotted).items():
+        yield Drawn(f"cc_{name}", captions[name], plot)
 
 
 def _over_axes(sweep: Sweep) -> Iterator[Drawn]:
     from sfc_testbed.analysis.report.over_axes import over_axes
 
-    for name, (figure, caption) in over_axes(sweep).items():
-        yield Drawn(name, caption, figure)
+    for name, (plot, caption) in over_axes(sweep).items():
+        yield Drawn(name, caption, plot)
 
 
 _DISTRIBUTIONS = (

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
-from matplotlib.figure import Figure
 
 from sfc_testbed.analysis.report.first_sentence import of_sweep
 from sfc_testbed.analysis.report.html_pages import REPORT_FILE, render, write_csv
@@ -29,15 +29,23 @@ from sfc_testbed.analysis.results.swept import (
 )
 from sfc_testbed.telemetry.atomic_file import replace_text
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 def write_sweep_page(
-    folder: Path, failures: Sequence[str] = (), problems: list[str] | None = None, *, measures: bool = False
+    folder: Path,
+    failures: Sequence[str] = (),
+    problems: list[str] | None = None,
+    *,
+    measures: bool = False,
+    pictures: bool = False,
 ) -> Path:
-    """Write report.html, a PNG per figure and results.csv from a sweep's folder into it, and return the page's path.
+    """Write report.html and results.csv from a sweep's folder into it, and return the page's path.
 
     `failures`: one text for each job without a result. Sentences about plots and sections of extensions that failed are
     appended to `problems`. `measures`: whether to measure the quantities of extensions again, from the folders of the
-    runs. Raises ResultError if the sweep cannot be read.
+    runs. `pictures`: whether to write each plot as PNG, too. Raises ResultError if the sweep cannot be read.
     """
     sweep = read_sweep_results(folder)
     if measures:
@@ -52,7 +60,7 @@ def write_sweep_page(
         first=of_sweep(sweep),
         notes=[*program, *shared_runs(sweep.table), *warnings_of(sweep)],
         failures=failures,
-        plots=on_page(folder, placed),
+        plots=on_page(folder, placed, pictures=pictures),
         tables=sections.tables,
         files=(TABLE_FILE, CSV_FILE, SWEEP_FILE),
     )
@@ -63,7 +71,7 @@ def write_sweep_page(
 
 
 def sweep_figures(sweep: Sweep) -> dict[str, Figure]:
-    """Return the figures of a sweep's page by name. A plot of an extension that fails is a warning."""
+    """Return the plots of a sweep's page as figures of matplotlib. A plot of an extension that fails is a warning."""
     return figures_of(placed_plots(SWEEP_PLOTS, sweep))
 
 

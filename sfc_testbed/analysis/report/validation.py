@@ -13,12 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from sfc_testbed.analysis.formatting import NOTHING, format_number, format_share
-from sfc_testbed.analysis.plots.canvas import PlottedRun
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 from sfc_testbed.analysis.plots.run import plot_buffers_compared
 from sfc_testbed.analysis.report import first_sentence
 from sfc_testbed.analysis.report.data_table import DataTable
 from sfc_testbed.analysis.report.html_pages import REPORT_FILE, relative_link, render
-from sfc_testbed.analysis.report.placing import place_figures
+from sfc_testbed.analysis.report.placing import Placed, on_page
 from sfc_testbed.analysis.report.terminal_tables import VERDICT_STYLES
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.analysis.terminal import Fitted
@@ -164,9 +164,12 @@ def validated_run_table(run: ValidatedRun) -> RenderableType:
     return Group(Text(title, style="bold"), verdict, *reasons, Fitted(table), *spread, *below)
 
 
-def write_validation_page(folder: Path, validation: Validation) -> Path:
-    """Write report.html beside validation.json, from the validation and its run folders, and return the page's path."""
-    sections = [_section(folder, number, run) for number, run in enumerate(validation.runs, 1)]
+def write_validation_page(folder: Path, validation: Validation, *, pictures: bool = False) -> Path:
+    """Write report.html beside validation.json, from the validation and its run folders, and return the page's path.
+
+    `pictures`: whether to write each plot as PNG, too.
+    """
+    sections = [_section(folder, number, run, pictures) for number, run in enumerate(validation.runs, 1)]
     html = render(
         "validation.html.j2",
         validation=validation,
@@ -191,15 +194,14 @@ def _outside(validation: Validation) -> list[str]:
     ]
 
 
-def _section(folder: Path, number: int, run: ValidatedRun) -> dict[str, object]:
-    name = f"buffer-{number}"
-    figure = plot_buffers_compared(list(_plotted(folder, run)))
+def _section(folder: Path, number: int, run: ValidatedRun, pictures: bool) -> dict[str, object]:
+    plot = plot_buffers_compared(list(_plotted(folder, run)))
     caption = f"{run.label}: buffer of the most congested switch on both clocks: maximum of each sampling interval."
     return {
         "run": run,
         "spread": spread_sentence(run) if run.jitter_runs else "",
         "table": DataTable(run.label, headings(run), [row_cells(run, finding) for finding in run.metrics]),
-        "plots": place_figures(folder, {name: figure}, {name: caption}),
+        "plots": on_page(folder, [Placed(f"buffer-{number}", caption, plot)], pictures=pictures),
         "links": [(clock, relative_link(folder, path), command) for clock, path, command in _runs(folder, run)],
     }
 

@@ -22,7 +22,6 @@ from sfc_testbed.analysis.results.meaning import Completion, Contrast, Ratio, Si
 from sfc_testbed.analysis.results.names import RunNames, differences_of, names_of
 from sfc_testbed.analysis.results.outcome import outcome_of
 from sfc_testbed.analysis.results.over_seeds import (
-    INCAST_TAG,
     RATIOS,
     Estimate,
     SchemeOverSeeds,
@@ -36,12 +35,14 @@ from sfc_testbed.analysis.results.over_seeds import (
 )
 from sfc_testbed.analysis.results.quantities import Measurements
 from sfc_testbed.analysis.results.result import (
+    INCAST_TAG,
     MAX_FILE_BYTES,
     RESENT_REASONS,
     Level,
     ResultError,
     RunResult,
     count_of,
+    headline_class,
 )
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.checks import refusal
@@ -201,14 +202,6 @@ def read_comparison(folder: Path) -> tuple[Comparison, list[Path]]:
         raise ResultError(f"{path}: {error.strerror}") from error
     except (FileRefused, ValueError) as error:
         raise ResultError(f"{path}: not readable ({error})") from error
-
-
-def headline_class(result: RunResult) -> str:
-    """Return the main traffic class: the one with the most flows except the incast, or `all` if there is none."""
-    names = [name for name in result.fct_slowdown if name not in (ALL_CLASSES, INCAST_TAG)]
-    if not names:
-        return next(iter(result.fct_slowdown), ALL_CLASSES)
-    return max(names, key=lambda name: result.fct_slowdown[name].flows)
 
 
 def compare(

@@ -14,12 +14,11 @@ from statistics import fmean
 
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval, rounded
 from sfc_testbed.analysis.metrics.percentiles import mean_interval
-from sfc_testbed.analysis.results.result import LEVELS, Level, RunResult, count_of
+from sfc_testbed.analysis.results.result import INCAST_TAG, LEVELS, Level, RunResult, count_of
 
 FiguresBySeed = Mapping[int, Mapping[str, float | None]]
 
 
-INCAST_TAG = "incast"
 """Tag of synthetic incast flows; the paper measures FCT for the other traffic."""
 
 RATIOS = (
@@ -99,7 +98,9 @@ class SchemeOverSeeds(Figures):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the runs agree in every figure: the seed changes nothing."""
+        """Whether the runs agree in every figure: the seed changes nothing. Runs that failed alike do not show that."""
+        if self.verdict == "invalid" or self.flows_unfinished:
+            return False
         known = [estimate for estimate in self.figures.values() if estimate is not None]
         return bool(known) and all(estimate.is_constant for estimate in known)
 

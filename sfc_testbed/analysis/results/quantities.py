@@ -107,8 +107,11 @@ def with_unit(name: str) -> str:
     return f"{name} ({unit})" if unit else name
 
 
-def quantity_named(name: str) -> Quantity:
-    """Return the quantity with this name. UsageError if there is none."""
-    if name not in QUANTITIES:
-        raise UsageError(f"no quantity {shown(name)}; choose from {', '.join(QUANTITIES)}{nearest(name, QUANTITIES)}")
-    return QUANTITIES[name]
+def quantity_of(quantity: Quantity | str) -> Quantity:
+    """Return a quantity, or the one with this name. UsageError if there is none."""
+    if isinstance(quantity, Quantity):
+        return quantity
+    if quantity not in QUANTITIES:
+        known = f"choose from {', '.join(QUANTITIES)}{nearest(quantity, QUANTITIES)}"
+        raise UsageError(f"no quantity {shown(quantity)}; {known}")
+    return QUANTITIES[quantity]

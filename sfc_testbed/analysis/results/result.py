@@ -20,7 +20,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, mode
 from sfc_testbed.analysis.formatting import amount
 from sfc_testbed.analysis.metrics.buffers import BufferFigures
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
-from sfc_testbed.analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
+from sfc_testbed.analysis.metrics.flows import ALL_CLASSES, CompletionFigures, SizeBinFigures, SlowdownFigures
 from sfc_testbed.analysis.metrics.signals import SignalFigures
 from sfc_testbed.place import command_name
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
@@ -31,6 +31,7 @@ from sfc_testbed.telemetry.atomic_file import replace_text
 from sfc_testbed.telemetry.journal import has_journal
 
 Level = Literal["faithful", "degraded", "invalid"]
+INCAST_TAG = "incast"
 LEVELS: tuple[Level, ...] = ("faithful", "degraded", "invalid")
 """All levels, the worst last."""
 
@@ -374,3 +375,11 @@ def read_result(folder: Path) -> RunResult:
         return RunResult.model_validate(content)
     except ValidationError as error:
         raise ResultError(f"{path}: {refusal(error)}{written_by(writer_of(path))}") from error
+
+
+def headline_class(result: RunResult) -> str:
+    """Return the main traffic class: the one with the most flows except the incast, or `all` if there is none."""
+    names = [name for name in result.fct_slowdown if name not in (ALL_CLASSES, INCAST_TAG)]
+    if not names:
+        return next(iter(result.fct_slowdown), ALL_CLASSES)
+    return max(names, key=lambda name: result.fct_slowdown[name].flows)

@@ -89,8 +89,13 @@ class Sweep:
 
     @cached_property
     def seed_changes_nothing(self) -> bool:
-        """Whether there are several seeds, and jobs that differ only in the seed agree in every figure."""
-        return self.has_seeds and all(len(figures) == 1 for figures in self._figures_by_place.values())
+        """Whether there are several seeds, and jobs that differ only in the seed agree in every figure.
+
+        Runs that failed alike do not show that.
+        """
+        rows = self.table.iter_rows(named=True)
+        failed = any(row["verdict"] == "invalid" or row.get("flows_unfinished") for row in rows)
+        return self.has_seeds and not failed and all(len(figures) == 1 for figures in self._figures_by_place.values())
 
     @property
     def _figures_by_place(self) -> dict[str, set[str]]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import TypeAlias, get_args
 
+from sfc_testbed.api.catalogue import first_line as first_line
+from sfc_testbed.api.catalogue import names_of
+
 Words: TypeAlias = list[tuple[str, str]]
 """Names and their meanings, which some shells show."""
 
 
 def scenarios() -> Words:
-    from sfc_testbed.scenarios.catalogue import SCENARIOS
-
-    return [(scenario.name, scenario.summary) for scenario in SCENARIOS.values()]
+    return [*names_of("scenarios").items()]
 
 
 def scenarios_or_all() -> Words:
@@ -31,12 +32,10 @@ def experiments_or_all() -> Words:
 
 def schemes(incomplete: str) -> Words:
     """Return the schemes; after a `+`, the scheme with each rate control."""
-    from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
-
     scheme, plus, _ = incomplete.partition("+")
     if plus:
-        return [(f"{scheme}+{name}", control.summary) for name, control in RATE_CONTROLS.items()]
-    return [(scheme.name, scheme.summary) for scheme in SCHEMES.values()]
+        return [(f"{scheme}+{name}", summary) for name, summary in names_of("congestion controls").items()]
+    return [*names_of("schemes").items()]
 
 
 def scheme_lists(incomplete: str) -> Words:
@@ -46,15 +45,11 @@ def scheme_lists(incomplete: str) -> Words:
 
 
 def topologies() -> Words:
-    from sfc_testbed.topologies.shapes import SHAPES
-
-    return [(name, first_line(shape)) for name, shape in SHAPES.items()]
+    return [*names_of("topologies").items()]
 
 
 def export_formats() -> Words:
-    from sfc_testbed.testbed.execution.export_formats import EXPORT_FORMATS
-
-    return [(name, row.summary) for name, row in EXPORT_FORMATS.items()]
+    return [*names_of("export formats").items()]
 
 
 def scales() -> list[str]:
@@ -73,8 +68,3 @@ def clocks() -> list[str]:
     from sfc_testbed.request.spec import ClockName
 
     return list(get_args(ClockName))
-
-
-def first_line(documented: type[object]) -> str:
-    """Return the first line of a docstring, empty if there is none."""
-    return next(iter((documented.__doc__ or "").splitlines()), "")

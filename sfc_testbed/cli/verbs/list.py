@@ -11,6 +11,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from sfc_testbed.api.catalogue import names_of
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.listing.tables import (
     names_table,
@@ -26,7 +27,6 @@ from sfc_testbed.place import command_name
 from sfc_testbed.request.checks import nearest, shown
 from sfc_testbed.request.schemes import SCHEMES
 from sfc_testbed.scenarios.catalogue import SCENARIOS
-from sfc_testbed.scenarios.faults.kinds import FAULTS
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.topologies.shapes import SHAPES
 
@@ -72,11 +72,11 @@ def _overview() -> Iterator[RenderableType]:
         for row in SCENARIOS.values()
     ]
     yield names_table(f"scenarios ({_scales(usual)})", scenarios)
-    yield names_table("schemes", [(scheme.name, scheme.summary) for scheme in SCHEMES.values()])
+    yield names_table("schemes", [*names_of("schemes").items()])
     yield names_table("rate control of a scheme", rate_control_rows())
     yield from program_tables()
-    yield names_table("faults", [(fault.kind, fault.summary) for fault in FAULTS.values()])
-    yield names_table("topologies", words.topologies())
+    for kind in ("faults", "topologies"):
+        yield names_table(kind, [*names_of(kind).items()])
     yield Text(
         f"All settings with units and defaults: {command_name()} list SCENARIO, list --schemes, list --topologies."
     )

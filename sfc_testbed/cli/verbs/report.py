@@ -86,7 +86,7 @@ def _report_reproduction(folder: Path) -> None:
 def _report_validation(folder: Path) -> None:
     check_page(folder)
     validation = read_validation(folder / FILE_NAME)
-    page = write_validation_page(folder, validation)
+    page = write_validation_page(folder, validation, pictures=True)
     give_to_caller(folder)
     print_validation(validation, folder, page, in_full=True)
     _end([], is_invalid=not validation.is_trusted)
@@ -95,7 +95,7 @@ def _report_validation(folder: Path) -> None:
 def _report_sweep(folder: Path) -> None:
     check_page(folder)
     problems: list[str] = []
-    page = write_sweep_page(folder, problems=problems, measures=True)
+    page = write_sweep_page(folder, problems=problems, measures=True, pictures=True)
     give_to_caller(folder)
     sweep = read_sweep_results(folder)
     say(of_sweep(sweep))
@@ -126,7 +126,8 @@ def _report_comparison(folders: list[Path], out: Path | None, claimed: Sequence[
     held = judged(claimed, folders)
     quantities = measured_in(folders)
     failures: list[str] = []
-    page = write_comparison_report(folders, out or make_folder(Path("runs"), "compare"), held, quantities, failures)
+    out = out or make_folder(Path("runs"), "compare")
+    page = write_comparison_report(folders, out, held, quantities, failures, pictures=True)
     configs = [run.config for run in runs]
     comparison = compare([run.result for run in runs], claims=held, configs=configs, quantities=quantities)
     console.print(comparison_table(comparison))

@@ -48,9 +48,11 @@ from sfc_testbed.cli.planning import (
 )
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.execution.execute import with_page
 from sfc_testbed.testbed.execution.retry import check_retry
 from sfc_testbed.testbed.interrupt import interruptible
 from sfc_testbed.testbed.program.user_program import read_program
+from sfc_testbed.testbed.recording.outcome import Silent
 
 
 def verb(
@@ -111,9 +113,9 @@ def verb(
     shown = reporter(quiet=json)
     note_dilations([plan], shown)
     if clock_of_ranks is None:
-        run = execute_retrying(request, plan, out, shown, retry=retry)
+        run = execute_retrying(request, plan, out, shown, retry=retry, page=False)
     else:
-        run = execute_plan(plan, out, shown, clock_of_ranks)
+        run = execute_plan(plan, out, shown, clock_of_ranks, page=False)
     with interruptible():  # everything is stored by now
         if json:
             say_json(with_fields(run.result.to_json(), folder=str(run.folder)))
@@ -123,8 +125,9 @@ def verb(
             )
 
             console.print(run_table(run.result, plan.config))
-            if run.report is not None:
-                say(f"report: {run.report}")
+    run = with_page(run, Silent())
+    if run.report is not None and not json:
+        say(f"report: {run.report}")
     for failure in run.failures:
         warn(failure)
     end_by_outcome([run])

@@ -5,15 +5,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 
 from sfc_testbed.analysis.formatting import NOTHING, amount, markdown_table
 from sfc_testbed.analysis.results.outcome import HOLDS, OURS, brief_tally, tally_in_sentences
-from sfc_testbed.place import command_name
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
 from sfc_testbed.reproduction.record import ClaimFinding
 from sfc_testbed.reproduction.remarks import Reason, Remarks
-from sfc_testbed.reproduction.summaries import SCALES, Summary, by_experiment, largest, own_arrivals_us, sets_that_hold
+from sfc_testbed.reproduction.summaries import SCALES, Summary, by_experiment, largest, own_arrivals_us
 
 SUMMARY_PAGE = "README.md"
 OUTCOMES = "outcomes"
@@ -33,10 +33,17 @@ _FORMER_NOTE = (
 
 
 def pages_of(summaries: Sequence[Summary], remarks: Mapping[str, Remarks], pictures: Pictures) -> dict[str, str]:
-    """Return the text of each experiment's page by its file name."""
+    """Return the text of each experiment's page by its file name. The overview has the notes of several experiments."""
+    experiments = by_experiment(summaries)
+    counts = Counter(note for own in experiments.values() for note in largest(own).notes)
     return {
-        f"{name}.md": _page(own, remarks.get(name, Remarks()), pictures.get(name))
-        for name, own in by_experiment(summaries).items()
+        f"{name}.md": _page(
+            own,
+            remarks.get(name, Remarks()),
+            pictures.get(name),
+            [note for note in largest(own).notes if counts[note] == 1],
+        )
+        for name, own in experiments.items()
     }
 
 
@@ -100,8 +107,8 @@ def _is_faithful(summary: Summary) -> bool:
     return set(summary.verdicts) <= {"faithful"}
 
 
-def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None) -> str:
-    """Return an experiment's page: result, picture, claims, how to repeat, the paper's figure, and reasons."""
+def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None, notes: Sequence[str]) -> str:
+    """Return an experiment's page: result, picture, claims, how to repeat, the paper's figure, notes and reasons."""
     shown = largest(sets)
     experiment = EXPERIMENTS[shown.experiment]
     lines = [f"{_SOURCE}# {shown.title} ({shown.experiment}, {shown.paper_place})", ""]
@@ -119,17 +126,15 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None) -> str
             finding.paper,
             finding.median,
             _marked(finding),
-            sets_that_hold(finding.claim, sets),
         )
         for finding in shown.claims
     ]
-    lines += [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome", "sets"), rows)]
+    lines += [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome"), rows)]
     lines += [f"Failed: {failure}" for failure in shown.failures]
-    lines += ["Repeat the runs, or show all stored results:", "", "```sh", shown.command]
-    lines += [f"{command_name()} reproduce {shown.experiment} --show --seeds all --full", "```", ""]
+    lines += ["Repeat the runs:", "", "```sh", shown.command, "```", ""]
     lines += ["## In the paper", "", experiment.shows]
-    if shown.notes:
-        lines += ["", "## In this reproduction", "", *(f"- {note}" for note in shown.notes)]
+    if notes:
+        lines += ["", "## In this reproduction", "", *(f"- {note}" for note in notes)]
     return "\n".join([*lines, *_reasons(numbers, shown, sets, remarks.reasons)]) + "\n"
 
 
@@ -138,13 +143,13 @@ def _basis(summary: Summary) -> str:
     length = ""
     scale_us = own_arrivals_us(summary.experiment, summary.scale)
     if summary.arrivals_us is not None and scale_us is not None:
-        length = f", with messages for {summary.arrivals_us / 1000:g} ms instead of {scale_us / 1000:g} ms"
+        length = f", in which messages arrive for {summary.arrivals_us / 1000:g} ms (default: {scale_us / 1000:g} ms)"
     of = "the median over " if len(summary.seeds) > 1 else "the result of "
     verdicts = "" if _is_faithful(summary) else f" Verdicts of the runs: {', '.join(summary.verdicts) or NOTHING}."
     former = f" The runs were made {_FORMER_NOTE}." if summary.has_former_paths else ""
     return (
         f"*Measured* is {of}{_seeds(summary)} at scale {summary.scale} ({amount(summary.runs, 'run')}){length}."
-        f"{verdicts}{former} The [overview]({SUMMARY_PAGE}) explains the columns."
+        f"{verdicts}{former} The [overview]({SUMMARY_PAGE}) explains columns and scales."
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfc_testbed.analysis.formatting import format_ratio
 from sfc_testbed.analysis.plots.distributions import buffer_samples
-from sfc_testbed.analysis.results.comparison import headline_class
+from sfc_testbed.analysis.results.result import headline_class
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.reproduction.model.claims import Bound, Judged, NoneLower, Ratio
 from sfc_testbed.reproduction.model.experiment import Claim, Experiment, Grid, Measured, NotMeasured, Results, config_of

@@ -7,13 +7,14 @@ This module loads nothing slow, because every process that loads an extension wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sfc_testbed.analysis.formatting import format_ratio
-from sfc_testbed.analysis.results.quantities import NotMeasured, Quantity
+from sfc_testbed.analysis.results.quantities import NotMeasured, Quantity, quantity_of
 from sfc_testbed.reproduction.model.experiment import Claim, Measured, Measurement, Results
+from sfc_testbed.request.arguments import checked_class
 from sfc_testbed.request.table import Table
 from sfc_testbed.scenarios.model.scenario import ScaleName
 
@@ -46,11 +47,12 @@ class Statement:
     """The scales at which the claim can fail; empty: all."""
 
 
+@checked_class
 @dataclass(frozen=True)
 class Ratio(Statement):
     """A claim that the ratio of a quantity under two schemes lies between two bounds at every point."""
 
-    of: Quantity
+    of: Quantity | str
     scheme: str
     base: str
     at_least: float | None = None
@@ -60,60 +62,62 @@ class Ratio(Statement):
     def check(self, results: Results) -> Measured:
         ratios = []
         for measurement in _chosen(results, self.scheme, self.where):
-            ratios.append((*_ratio(self.of, measurement, results, self.base), measurement))
+            ratios.append((*_ratio(quantity_of(self.of), measurement, results, self.base), measurement))
         worst = _worst([ratio for ratio, *_ in ratios], self.at_least, self.at_most)
         ratio, values, measurement = ratios[worst]
         text = f"{format_ratio(ratio)} ({values}{_place(measurement, len(ratios))})"
         return Measured(ratio, _between(ratio, self.at_least, self.at_most), text, format_ratio)
 
 
+@checked_class
 @dataclass(frozen=True)
 class Bound(Statement):
     """A claim that a quantity of a scheme lies between two bounds: numbers, or functions of the run."""
 
-    of: Quantity
+    of: Quantity | str
     scheme: str
     at_least: float | Callable[[Run], float] | None = None
     at_most: float | Callable[[Run], float] | None = None
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
-        bounded = []
+        of, bounded = quantity_of(self.of), []
         for measurement in _chosen(results, self.scheme, self.where):
-            value = self.of.measure(measurement.run)
+            value = of.measure(measurement.run)
             low, high = (_at(bound, measurement.run) for bound in (self.at_least, self.at_most))
             bounded.append((value, low, high, measurement))
         value, low, high, measurement = min(bounded, key=lambda row: _margin(*row[:3]))
         required = " and ".join(
-            f"{word} {self.of.write(bound)}"
-            for word, bound in (("at least", low), ("at most", high))
-            if bound is not None
+            f"{word} {of.write(bound)}" for word, bound in (("at least", low), ("at most", high)) if bound is not None
         )
-        text = f"{self.of.write(value)} (required: {required}{_place(measurement, len(bounded))})"
-        return Measured(value, _between(value, low, high), text, self.of.write)
+        text = f"{of.write(value)} (required: {required}{_place(measurement, len(bounded))})"
+        return Measured(value, _between(value, low, high), text, of.write)
 
 
+@checked_class
 @dataclass(frozen=True)
 class Linear(Statement):
     """A claim that a quantity grows linearly with an axis: R² of the fitted line is at least LEAST_R2."""
 
-    of: Quantity
+    of: Quantity | str
     scheme: str
     axis: str
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
         chosen = _chosen(results, self.scheme, self.where)
-        slope, r2 = _line(chosen, self.of, self.axis)
-        text = f"{self.of.write(slope)} per unit of {self.axis}, R² {r2:.3f} over {len(chosen)} points"
+        of = quantity_of(self.of)
+        slope, r2 = _line(chosen, of, self.axis)
+        text = f"{of.write(slope)} per unit of {self.axis}, R² {r2:.3f} over {len(chosen)} points"
         return Measured(r2, r2 >= LEAST_R2 and slope > 0, text, "R² {:.3f}".format)
 
 
+@checked_class
 @dataclass(frozen=True)
 class SlopeRatio(Statement):
     """A claim that the slopes of a quantity over an axis under two schemes have a ratio between two bounds."""
 
-    of: Quantity
+    of: Quantity | str
     scheme: str
     base: str
     axis: str
@@ -122,10 +126,11 @@ class SlopeRatio(Statement):
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
+        of = quantity_of(self.of)
         slope, base = (
-            _line(_chosen(results, scheme, self.where), self.of, self.axis)[0] for scheme in (self.scheme, self.base)
+            _line(_chosen(results, scheme, self.where), of, self.axis)[0] for scheme in (self.scheme, self.base)
         )
-        values = f"{self.of.write(slope)} vs. {self.of.write(base)} per unit of {self.axis}"
+        values = f"{of.write(slope)} vs. {of.write(base)} per unit of {self.axis}"
         if slope <= 0 or base <= 0:
             return Measured(None, False, values)
         ratio = slope / base
@@ -133,28 +138,31 @@ class SlopeRatio(Statement):
         return Measured(ratio, _between(ratio, self.at_least, self.at_most), text, format_ratio)
 
 
+@checked_class
 @dataclass(frozen=True)
 class Spread(Statement):
     """A claim that a quantity of a scheme changes little over an axis: its highest value over its lowest is limited."""
 
-    of: Quantity
+    of: Quantity | str
     scheme: str
     at_most: float
     where: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, results: Results) -> Measured:
-        values = [self.of.measure(measurement.run) for measurement in _chosen(results, self.scheme, self.where)]
+        of = quantity_of(self.of)
+        values = [of.measure(measurement.run) for measurement in _chosen(results, self.scheme, self.where)]
         low, high = min(values), max(values)
         ratio = high / low if low else float("inf")
-        text = f"{self.of.write(low)} to {self.of.write(high)}"
+        text = f"{of.write(low)} to {of.write(high)}"
         return Measured(ratio, ratio <= self.at_most, text, format_ratio)
 
 
+@checked_class
 @dataclass(frozen=True)
 class NoneLower(Statement):
     """A claim that no quantity, such as a percentile of a distribution, is lower than under another scheme."""
 
-    each_of: tuple[Quantity, ...]
+    each_of: Sequence[Quantity | str]
     scheme: str
     base: str
     at_least: float
@@ -163,7 +171,7 @@ class NoneLower(Statement):
     def check(self, results: Results) -> Measured:
         ratios = []
         for measurement in _chosen(results, self.scheme, self.where):
-            for quantity in self.each_of:
+            for quantity in map(quantity_of, self.each_of):
                 ratio, values = _ratio(quantity, measurement, results, self.base)
                 ratios.append((ratio, f"{quantity.name}: {values}"))
         ratio, values = min(ratios)
@@ -171,6 +179,7 @@ class NoneLower(Statement):
         return Measured(ratio, ratio >= self.at_least, text, format_ratio)
 
 
+@checked_class
 @dataclass(frozen=True)
 class Judged(Statement):
     """A claim with a check of its own."""

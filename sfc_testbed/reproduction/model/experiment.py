@@ -19,8 +19,7 @@ from sfc_testbed.request.spec import RunConfig
 from sfc_testbed.scenarios.model.scenario import ScaleName, Scenario
 
 if TYPE_CHECKING:  # these load slowly, and every process that loads an extension with claims imports this module
-    from matplotlib.figure import Figure
-
+    from sfc_testbed.analysis.plots.description import Plot
     from sfc_testbed.analysis.results.stored import Run
 
 ClockName = Literal["real", "virtual"]
@@ -184,7 +183,7 @@ class FigureSpec:
     """The figure of an experiment, on the paper's axes."""
 
     caption: str
-    draw: Callable[[Results], Figure]
+    draw: Callable[[Results], Plot]
 
 
 class MeasuredFigure(Protocol):

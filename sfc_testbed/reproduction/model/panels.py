@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 
 from sfc_testbed.analysis.metrics.buffers import natural_key
 from sfc_testbed.analysis.metrics.flows import ALL_CLASSES, SIZE_BIN_COUNT, of_class, size_bin_edges, slowdown_by_size
 from sfc_testbed.analysis.metrics.goodput import rates_without_gaps, tag_rates
 from sfc_testbed.analysis.metrics.percentiles import Values, minimum_count
+from sfc_testbed.analysis.plots.description import Plot
 from sfc_testbed.analysis.plots.panels import (
     Curve,
     CurveLook,
@@ -27,7 +27,7 @@ from sfc_testbed.analysis.plots.panels import (
     with_hollow_markers,
 )
 from sfc_testbed.analysis.plots.series import bin_labels, bin_percentiles, buffer_steps, hottest_buffer_steps
-from sfc_testbed.analysis.results.comparison import headline_class
+from sfc_testbed.analysis.results.result import headline_class
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.reproduction.model.experiment import FigureSpec, Measurement, NotMeasured, Results
 from sfc_testbed.reproduction.model.quantities import Quantity, measured_flows
@@ -76,7 +76,7 @@ class CurveSelection:
 def paper_figure(caption: str, *panels: PanelMaker, columns: int | None = None) -> FigureSpec:
     """Return a figure of the paper, with the paper's panels in its order, in rows of `columns`."""
 
-    def draw(results: Results) -> Figure:
+    def draw(results: Results) -> Plot:
         return plot_panels([panel(results) for panel in panels], columns=columns)
 
     return FigureSpec(caption, draw)

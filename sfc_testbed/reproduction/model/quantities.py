@@ -15,20 +15,14 @@ from sfc_testbed.analysis.metrics.flows import of_class, slowdowns, started_betw
 from sfc_testbed.analysis.metrics.goodput import jain_index, receiver_throughput_gbps
 from sfc_testbed.analysis.metrics.incasts import completion_us, incasts, mean_rates
 from sfc_testbed.analysis.metrics.percentiles import Values, minimum_count, percentile
-from sfc_testbed.analysis.results.comparison import headline_class
-from sfc_testbed.analysis.results.over_seeds import INCAST_TAG
-from sfc_testbed.analysis.results.quantities import QUANTITIES, NotMeasured, quantity_named
+from sfc_testbed.analysis.results.quantities import QUANTITIES, NotMeasured
 from sfc_testbed.analysis.results.quantities import Quantity as Quantity
-from sfc_testbed.analysis.results.result import counted
+from sfc_testbed.analysis.results.quantities import quantity_of as quantity_of
+from sfc_testbed.analysis.results.result import INCAST_TAG, counted, headline_class
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.reproduction.model.experiment import config_of
 from sfc_testbed.scenarios.traffic.allreduce import TAG as ALLREDUCE_TAG
 from sfc_testbed.wire.counters import DropReason, TrimEvent
-
-
-def named(name: str) -> Quantity:
-    """Return a quantity of the testbed or of an extension by its name. UsageError if there is none."""
-    return quantity_named(name)
 
 
 def measured_flows(run: Run) -> pl.DataFrame:

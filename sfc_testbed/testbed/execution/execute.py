@@ -118,12 +118,21 @@ def execute(
                 result = _result_of_crash(folder, error)
             except KeyboardInterrupt as error:
                 raise _without_result(folder, interrupt) from error
-    report = None
+    stored = StoredRun(folder, result, None, interrupt.is_requested)
+    return with_page(stored, progress) if page else stored
+
+
+def with_page(run: StoredRun, progress: Progress) -> StoredRun:
+    """Write the page of a run and return the run with it. An interrupted run, and Ctrl-C, leave the page out.
+
+    Raises RunError if the disk is full.
+    """
+    if run.interrupted:
+        return run
     failures: list[str] = []
-    if page and not interrupt.is_requested:  # drawing takes longer than the rest of an interrupted run
-        with _failing_in_one_line(folder, interrupt):
-            report = _draw(folder, progress, failures)
-    return StoredRun(folder, result, report, interrupt.is_requested or (page and report is None), failures)
+    with _failing_in_one_line(run.folder, Interrupt()):
+        report = _draw(run.folder, progress, failures)
+    return replace(run, report=report, interrupted=report is None, failures=failures)
 
 
 def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interrupt, run: Clock) -> RunResult:

@@ -206,7 +206,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
     settings = by_part(spec.settings)
     if settings.workload:
         raise UsageError(f"--set {next(iter(settings.workload))}: a network without a scenario has no such setting")
-    topology = checks.network_named(spec.topology or "clos", settings.topology)
+    topology = checks.network_named("clos" if spec.topology is None else spec.topology, settings.topology)
     programs = {"program_dscp": DSCP_DATA}  # programs share the class, queues and signals of messages
     network = network_settings(
         topology, (scheme.switch, settings.switch), (programs, scheme.transport, settings.transport)
@@ -236,7 +236,9 @@ def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: Settings
     """Return the network and the flows of the scenario, or of the file that replaces them."""
     checks.check_traffic_settings(spec, settings.workload)
     shape_parameters = scale.topology_parameters if spec.topology is None else {}
-    topology = checks.network_named(spec.topology or scale.topology, {**shape_parameters, **settings.topology})
+    topology = checks.network_named(
+        scale.topology if spec.topology is None else spec.topology, {**shape_parameters, **settings.topology}
+    )
     workload = checks.validated(scenario.workload, {**scale.workload, **settings.workload}, f"scenario {scenario.name}")
     listed = checks.flow_list(spec, workload, topology)
     flows = checks.numbered(listed.requests, topology)

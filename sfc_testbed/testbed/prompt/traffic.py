@@ -91,7 +91,7 @@ def _line(message: Message, state: MessageState | None, now_us: float) -> str:
 
 def _done(message: Message, sent: FlowSent) -> str:
     broken = ", CORRUPTED" if message.received is not None and message.received.figures.corrupted else ""
-    costs = f"paused {sent.paused_us:.1f} us, {sent.counts.packets_resent} resent"
+    costs = f"paused {sent.figures.paused_us:.1f} us, {sent.figures.packets_resent} resent"
     return f"done in {message.fct_us:.1f} us (slowdown {message.slowdown:.2f}, {costs}){broken}"
 
 
@@ -99,7 +99,7 @@ def _under_way(state: MessageState) -> str:
     pause = f", paused for {state.paused_for_us:.1f} us more" if state.paused_for_us else ""
     window = "no window" if state.window_bytes is None else f"window {state.window_bytes} B"
     limits = f"({window}, rate {state.rate_gbps:.3g} Gb/s)"
-    return f"{state.in_flight_bytes} B in flight {limits}{pause}, {state.counts.packets_resent} resent"
+    return f"{state.in_flight_bytes} B in flight {limits}{pause}, {state.figures.packets_resent} resent"
 
 
 def _program_lines(session: LiveSession, hosts: Iterable[HostState]) -> list[str]:

@@ -4,12 +4,8 @@
 
 from __future__ import annotations
 
-import re
-
-from sfc_testbed.request.quantities import in_unit
+from sfc_testbed.request.quantities import read_in_unit
 from sfc_testbed.wire.dilation import Dilation
-
-_NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?")
 
 
 class VerbError(ValueError):
@@ -45,9 +41,7 @@ def wall_bps(word: str, dilation: Dilation) -> int:
 
 def _quantity(word: str, unit: str) -> float:
     """Return a number of `unit`, which a word without a unit is in."""
-    if _NUMBER.fullmatch(word):
-        return float(word)
     try:
-        return in_unit(word, unit)
+        return read_in_unit(word, unit)
     except ValueError as error:
         raise VerbError(f"{word!r}: {error}") from error

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sfc_testbed.hosts.crash import engine_crash
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
-from sfc_testbed.hosts.transport.messages import Event
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.request.spec import P4Program
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.testbed.plan.dilations import VIRTUAL_DILATION

@@ -18,8 +18,8 @@ from librt.vecs import vec
 from mypy_extensions import i64
 
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
-from sfc_testbed.hosts.transport.messages import Event
 from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.scheduling.timed_frames import TimedFrames
 from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK
 from sfc_testbed.wire.tail import whole_frame
@@ -39,22 +39,22 @@ class Outgoing:
 
     def __init__(self) -> None:
         self._entries = BytesWriter()
-        self._frames: list[bytes] = []
+        self._frames = BytesWriter()
 
     def add(self, time_ns: i64, place: i64, frame: bytes, tail: i64) -> None:
         """Add a frame, with its tail (wire.tail), for a place as numbered by `place_of`."""
         entries = self._entries
         write_i64_le(entries, time_ns)
         write_i64_le(entries, place)
-        write_i64_le(entries, len(frame))
+        write_i64_le(entries, i64(len(frame)))
         write_i64_le(entries, tail)
-        self._frames.append(frame)
+        self._frames.write(frame)
 
     def take(self) -> tuple[bytes, bytes]:
         """Return and remove all entries and frames."""
-        entries, frames = self._entries.getvalue(), b"".join(self._frames)
+        entries, frames = self._entries.getvalue(), self._frames.getvalue()
         self._entries.truncate(0)
-        self._frames.clear()
+        self._frames.truncate(0)
         return entries, frames
 
 
@@ -99,6 +99,7 @@ class HostRounds:
         self._write = write
         self._capture = capture
         self._captured = captured
+        self._has_captures = bool(captured)
         self.to_switches = Outgoing()
         self._routes = _Routes(plugs)
         self._places = vec[i64]([place_of(engine, port) for engine, port in plugs])
@@ -149,21 +150,22 @@ class HostRounds:
     def _run_nic(self, number: i64, until_ns: i64) -> None:
         nic = self._nics[number]
         waiting = self._waiting[number]
-        is_captured = number in self._captured if self._captured else False
-        captured: list[tuple[int, bytes]] = []
+        captured: list[tuple[int, bytes]] | None = None
+        if self._has_captures and number in self._captured:
+            captured = []
         while waiting.first_ns <= until_ns and waiting.count:
             time_ns = waiting.first_ns
             frame = waiting.take()
-            if is_captured:
+            if captured is not None:
                 captured.append((time_ns, whole_frame(frame, waiting.tail, PAYLOAD_BLOCK)))
             nic.receive(frame, time_ns, waiting.tail)
         wire = nic.advance(until_ns)
         place = self._places[number]
         while (sent := wire.take_finished(until_ns)) is not None:
             self.to_switches.add(wire.finish_ns, place, sent, wire.tail)
-            if is_captured:
+            if captured is not None:
                 captured.append((wire.finish_ns, whole_frame(sent, wire.tail, PAYLOAD_BLOCK)))
-        if captured:
+        if captured is not None:
             for frame_ns, frame in sorted(captured, key=_time_ns):
                 self._capture(number, frame, frame_ns)
         while (event := nic.next_event()) is not None:

@@ -19,8 +19,8 @@ from sfc_testbed.hosts.build import build_nics
 from sfc_testbed.hosts.protocol import HostStatistics
 from sfc_testbed.hosts.records import RecordWriter
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
-from sfc_testbed.hosts.transport.messages import Event
 from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK
 from sfc_testbed.telemetry.queue_samples import Samples
 from sfc_testbed.testbed.control_plane.commands import switch_seed

@@ -7,7 +7,7 @@ from typing import Final
 from librt.strings import read_i64_be
 from mypy_extensions import i64
 
-from sfc_testbed.wire import ethernet, int_header, ipv4, udp
+from sfc_testbed.wire import int_header, ipv4, udp
 from sfc_testbed.wire.constants import (
     BTH_FLAGS_MASK,
     ECN_CONGESTION_EXPERIENCED,
@@ -18,33 +18,43 @@ from sfc_testbed.wire.constants import (
     QPN_MASK,
     ROCE_UDP_PORT,
 )
-from sfc_testbed.wire.crc import CrcShift, crc_between
+from sfc_testbed.wire.crc import CrcShift, crc_between, shift_of, word_crc
 from sfc_testbed.wire.roce.packets import (
+    ACKNOWLEDGE,
     AETH_BYTES,
     BECN,
     BODY_OFFSET,
     BTH_BYTES,
-    BTH_HEAD,
     BTH_OFFSET,
-    CNP_RESERVED,
+    CNP,
+    CNP_BYTES,
     ICRC_BYTES,
     IMMEDIATE_BYTES,
-    IMMEDIATE_OPCODES,
     IP_OFFSET,
-    KNOWN_OPCODES,
     PSN_OFFSET,
+    PULL,
     PULL_BYTES,
     QPN_BITS,
     SELECTIVE_BYTES,
-    SEND_OPCODES,
+    SEND_ONLY,
+    SEND_ONLY_WITH_IMMEDIATE,
     UDP_OFFSET,
-    Opcode,
+    has_immediate,
     icrc_state,
 )
-from sfc_testbed.wire.words import half_word_at, little_word_at, word_at
+from sfc_testbed.wire.words import WORD_BYTES, half_word_at, little_word_at, word_at
 
+_ETHERTYPE_OFFSET: Final = 12
+_PROTOCOL_OFFSET: Final = IP_OFFSET + 9
+_SOURCE_OFFSET: Final = IP_OFFSET + 12
+_DESTINATION_OFFSET: Final = IP_OFFSET + 16
 _PORT_OFFSET: Final = UDP_OFFSET + 2
-"""Offset of the UDP destination port. It is fixed, since IPv4 headers with options are not accepted."""
+_UDP_LENGTH_OFFSET: Final = UDP_OFFSET + 4
+_PADS_OFFSET: Final = BTH_OFFSET + 1
+_BECN_OFFSET: Final = BTH_OFFSET + 4
+"""Offsets in a plain frame. They are fixed, since IPv4 headers with options are not accepted."""
+_WORD_SHIFT: Final = shift_of(WORD_BYTES)
+_MAC_MASK: Final = (1 << 48) - 1
 _LENGTH_BYTE: Final = 17
 _SOURCE_BYTE: Final = 29
 _QPN_BYTE: Final = 7
@@ -66,6 +76,8 @@ class RoceHeader:
     """
 
     __slots__ = (
+        "_last_word",
+        "_last_word_crc",
         "becn",
         "body_end",
         "body_offset",
@@ -90,35 +102,40 @@ class RoceHeader:
         "tos",
     )
 
-    def __init__(
-        self, mac: int, ip: ipv4.Ipv4Header, ports: udp.UdpHeader, bth: tuple[int, int, int, int], state: int
-    ) -> None:
-        """`bth` holds the fields of the BTH's first eight bytes, and `state` is the CRC state after them."""
-        opcode, pads, _, becn_qpn = bth
-        self.opcode: i64 = opcode
-        self.is_data = opcode in SEND_OPCODES
-        self.tos = ip.tos
-        self.destination_mac = mac
-        self.source_ip = ip.source
-        self.destination_ip = ip.destination
-        self.source_port = ports.source_port
-        self.destination_qpn = becn_qpn & QPN_MASK
-        self.becn = bool(becn_qpn & BECN)
-        self.flags = becn_qpn >> QPN_BITS & BTH_FLAGS_MASK
+    def __init__(self, frame: bytes, ip_bytes: i64) -> None:
+        """Decode the headers of a plain frame, whose IPv4 and UDP headers are valid and whose BTH is complete.
+
+        `ip_bytes` is the length of the IPv4 packet.
+        """
+        becn_qpn = word_at(frame, _BECN_OFFSET)
+        tos = i64(frame[IP_OFFSET + 1])
+        self.opcode: i64 = i64(frame[BTH_OFFSET])
+        self.is_data: bool = self.opcode <= SEND_ONLY_WITH_IMMEDIATE
+        self.tos: int = tos
+        self.destination_mac: int = read_i64_be(frame, 0) >> 16 & _MAC_MASK
+        self.source_ip: int = word_at(frame, _SOURCE_OFFSET)
+        self.destination_ip: int = word_at(frame, _DESTINATION_OFFSET)
+        self.source_port: int = half_word_at(frame, UDP_OFFSET)
+        self.destination_qpn: int = becn_qpn & QPN_MASK
+        self.becn: bool = becn_qpn & BECN != 0
+        self.flags: int = becn_qpn >> QPN_BITS & BTH_FLAGS_MASK
         """The six bits after BECN."""
-        self.congestion_experienced = ip.tos & 0x3 == ECN_CONGESTION_EXPERIENCED
+        self.congestion_experienced: bool = tos & 0x3 == ECN_CONGESTION_EXPERIENCED
         self.shim_bytes: i64 = 0
         self.bth_offset: i64 = BTH_OFFSET
         self.psn_offset: i64 = PSN_OFFSET
         self.body_offset: i64 = BODY_OFFSET
-        self.icrc_offset: i64 = IP_OFFSET + ip.total_length - ICRC_BYTES
-        self.body_end: i64 = self.icrc_offset - (pads >> 4 & 0x3)
-        self.is_whole_words = self.body_end == self.icrc_offset
-        self.icrc_state: i64 = state
+        self.icrc_offset: i64 = IP_OFFSET + ip_bytes - ICRC_BYTES
+        self.body_end: i64 = self.icrc_offset - (i64(frame[_PADS_OFFSET]) >> 4 & 0x3)
+        self.is_whole_words: bool = self.body_end == self.icrc_offset
+        self.icrc_state: i64 = icrc_state(frame, IP_OFFSET)
         self.frame_bytes: i64 = 0
         """Length of the frames with this header, including Ethernet's padding."""
         self.prefix = b""
         """First bytes of those frames, up to the BTH or to the records of telemetry."""
+        self._last_word: i64 = 0
+        self._last_word_crc: i64 = word_crc(0, 0)
+        """The last word of the latest acknowledgement and its CRC, since the word is the same for many packets."""
         self.bth: i64 = 0
         """First eight bytes of the BTH of those frames."""
 
@@ -135,7 +152,7 @@ class RoceHeader:
         """Return the packet's telemetry in the layout of `wire.int_header`; empty for a plain packet."""
         return frame[BTH_OFFSET : self.bth_offset] if self.shim_bytes else b""
 
-    def psn_word(self, frame: bytes) -> int:
+    def psn_word(self, frame: bytes) -> i64:
         """Return AckReq (top bit) and PSN (low 24 bits) of a packet with this header."""
         return word_at(frame, self.psn_offset)
 
@@ -153,7 +170,9 @@ class RoceHeader:
         Return -1 if the body's length fits neither an AETH nor an AETH with a selective word.
         """
         size = self.body_end - self.body_offset
-        return i64(frame[self.body_offset]) >> 5 if size == AETH_BYTES or size == AETH_BYTES + SELECTIVE_BYTES else -1
+        if size != AETH_BYTES and size != AETH_BYTES + SELECTIVE_BYTES:
+            return -1
+        return i64(frame[self.body_offset]) >> 5
 
     def selective_psn(self, frame: bytes) -> i64:
         """Return the selective word after the AETH, or -1 if there is none. A value above PSN_MASK is invalid."""
@@ -163,8 +182,15 @@ class RoceHeader:
 
     def icrc_is_right(self, frame: bytes) -> bool:
         """Whether the packet's invariant CRC is correct."""
-        end = self.icrc_offset
-        return crc_between(frame, self.psn_offset, end, self.icrc_state) == little_word_at(frame, end)
+        begin, end = self.psn_offset, self.icrc_offset
+        if end - begin == 2 * WORD_BYTES:
+            word, last = little_word_at(frame, begin), little_word_at(frame, begin + WORD_BYTES)
+            if last != self._last_word:
+                self._last_word, self._last_word_crc = last, word_crc(last, 0)
+            crc = _WORD_SHIFT.past_word(word, self.icrc_state) ^ self._last_word_crc
+        else:
+            crc = crc_between(frame, begin, end, self.icrc_state)
+        return crc == little_word_at(frame, end)
 
     def icrc_fits(self, frame: bytes, body_crc: i64, shift: CrcShift, missing_bytes: i64 = 0) -> bool:
         """Whether the invariant CRC of a packet with a known CRC-32 of its body is correct.
@@ -255,28 +281,30 @@ def _parse_any(frame: bytes) -> RoceHeader | None:
 
 def parse_header(frame: bytes) -> RoceHeader | None:
     """Decode and validate the headers of a packet without telemetry, without a cache; see `RoceDecoder.header`."""
-    ip = ipv4.unpack_header(frame, IP_OFFSET)
-    if ip is None or ip.protocol != IP_PROTOCOL_UDP or ethernet.ethertype_of(frame) != ETHERTYPE_IPV4:
+    ip_bytes = ipv4.total_length(frame, IP_OFFSET)
+    if ip_bytes < ipv4.HEADER_BYTES + udp.HEADER_BYTES + BTH_BYTES + ICRC_BYTES:
         return None
-    ports = udp.unpack_header(frame, UDP_OFFSET, ip.total_length - ipv4.HEADER_BYTES)
-    if ports is None or ports.destination_port != ROCE_UDP_PORT:
+    if frame[_PROTOCOL_OFFSET] != IP_PROTOCOL_UDP or half_word_at(frame, _ETHERTYPE_OFFSET) != ETHERTYPE_IPV4:
         return None
-    if ports.length < udp.HEADER_BYTES + BTH_BYTES + ICRC_BYTES:
+    if half_word_at(frame, _PORT_OFFSET) != ROCE_UDP_PORT:
         return None
-    bth = BTH_HEAD.unpack_from(frame, BTH_OFFSET)
-    mac = int.from_bytes(frame[:6], "big")
-    header = RoceHeader(mac, ip, ports, bth, icrc_state(frame[IP_OFFSET:PSN_OFFSET]))
-    if bth[0] not in KNOWN_OPCODES or bth[1] & 0xF or header.body_end - BODY_OFFSET < _minimum_body(bth[0]):
+    if half_word_at(frame, _UDP_LENGTH_OFFSET) != ip_bytes - ipv4.HEADER_BYTES:
+        return None
+    header = RoceHeader(frame, ip_bytes)
+    least = _minimum_body(header.opcode)
+    if least < 0 or frame[_PADS_OFFSET] & 0xF or header.body_end - BODY_OFFSET < least:
         return None
     return header
 
 
-def _minimum_body(opcode: int) -> int:
-    """Return the least length of the body of a packet with this opcode."""
-    if opcode == Opcode.CNP:
-        return len(CNP_RESERVED)
-    if opcode == Opcode.ACKNOWLEDGE:
+def _minimum_body(opcode: i64) -> i64:
+    """Return the least length of the body of a packet with this opcode; -1 for an unknown opcode."""
+    if opcode == ACKNOWLEDGE:
         return AETH_BYTES
-    if opcode == Opcode.PULL:
-        return PULL_BYTES
-    return IMMEDIATE_BYTES if opcode in IMMEDIATE_OPCODES else 0
+    if has_immediate(opcode):
+        return IMMEDIATE_BYTES
+    if opcode <= SEND_ONLY:
+        return 0
+    if opcode == CNP:
+        return CNP_BYTES
+    return PULL_BYTES if opcode == PULL else -1

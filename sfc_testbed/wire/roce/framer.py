@@ -17,13 +17,13 @@ from sfc_testbed.wire.constants import (
     QPN_MASK,
     ROCE_UDP_PORT,
 )
-from sfc_testbed.wire.crc import CrcShift, word_crc
+from sfc_testbed.wire.crc import CrcShift, shift_of, word_crc
 from sfc_testbed.wire.roce.packets import (
     ACKNOWLEDGE,
     AETH_BYTES,
     BECN,
     BTH_BYTES,
-    BTH_HEAD,
+    BTH_OFFSET,
     ICRC_BYTES,
     IP_OFFSET,
     QPN_BITS,
@@ -33,6 +33,8 @@ from sfc_testbed.wire.roce.packets import (
 from sfc_testbed.wire.words import WORD_BYTES, signed, swapped
 
 _BECN_BIT: Final = BECN >> QPN_BITS
+_WORD_SHIFT: Final = shift_of(WORD_BYTES)
+_PADDINGS: Final = [bytes(size) for size in range(WORD_BYTES)]
 _FRAME: Final = BytesWriter()
 """Shared buffer for the frame under construction; a frame is complete before the next one begins."""
 
@@ -44,19 +46,30 @@ class _Template:
     empty. `state` is the CRC state after these headers. `padding` follows the body.
     """
 
-    __slots__ = ("after", "before", "padding", "state")
+    __slots__ = ("after", "before", "last_word", "last_word_crc", "padding", "state")
 
-    def __init__(self, before: bytes, after: bytes, state: int, padding: bytes) -> None:
+    def __init__(self, before: bytes, after: bytes, state: i64, padding: bytes) -> None:
         self.before = before
         self.after = after
         self.state: i64 = state
         self.padding = padding
+        self.last_word: i64 = 0
+        self.last_word_crc: i64 = word_crc(0, 0)
+
+    def crc_of_two(self, first: i64, last: i64) -> i64:
+        """Return the ICRC of two words after the headers. The last one is the same for many packets."""
+        if last != self.last_word:
+            self.last_word, self.last_word_crc = last, word_crc(swapped(last), 0)
+        return _WORD_SHIFT.past_word(swapped(first), self.state) ^ self.last_word_crc
 
 
 class RoceFramer:
     """A builder of the frames of one direction of one queue pair."""
 
-    __slots__ = ("_addresses", "_destination_qpn", "_key", "_macs", "_source_port", "_template", "_templates", "_tos")
+    __slots__ = (
+        "_destination_ip", "_destination_qpn", "_key", "_macs", "_source_ip", "_source_port", "_template", "_templates",
+        "_tos",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -71,11 +84,13 @@ class RoceFramer:
     ) -> None:
         """`tos` is the whole IPv4 TOS byte: DSCP << 2 | ECN."""
         self._macs = ethernet.pack_header(destination_mac, source_mac, ETHERTYPE_IPV4)
-        self._addresses = (source_ip, destination_ip)
-        self._source_port = source_port(source_qpn)
-        self._destination_qpn = destination_qpn & QPN_MASK
-        self._tos = tos
-        self._templates: dict[int, _Template] = {}
+        self._source_ip: i64 = source_ip
+        self._destination_ip: i64 = destination_ip
+        self._source_port: i64 = source_port(source_qpn)
+        self._destination_qpn: i64 = destination_qpn & QPN_MASK
+        self._tos: i64 = tos
+        self._templates: dict[int, _Template] | None = None
+        """The templates so far; None if `_template` is the only one."""
         self._key: i64 = -1
         self._template: _Template | None = None
 
@@ -88,11 +103,11 @@ class RoceFramer:
         frame = _FRAME
         frame.truncate(0)
         frame.write(template.before)
-        if shim:
+        if len(shim):
             frame.write(shim)
             frame.write(template.after)
         write_i64_be(frame, psn << 32 | aeth)
-        write_i32_le(frame, signed(word_crc(swapped(aeth), word_crc(swapped(psn), template.state))))
+        write_i32_le(frame, signed(template.crc_of_two(psn, aeth)))
         return frame.getvalue()
 
     def frame(
@@ -122,7 +137,7 @@ class RoceFramer:
         frame = _FRAME
         frame.truncate(0)
         frame.write(template.before)
-        if shim:
+        if len(shim):
             frame.write(shim)
             frame.write(template.after)
         write_i32_be(frame, signed(word))
@@ -133,25 +148,39 @@ class RoceFramer:
     def _template_of(self, body_bytes: i64, shim_bytes: i64, opcode: i64, bits: i64) -> _Template:
         """Return the template of packets with these lengths, opcode, and byte of FECN, BECN and six flags."""
         key: i64 = ((body_bytes << 8 | shim_bytes) << 8 | opcode) << 8 | bits
-        template = self._template
-        if template is None or key != self._key:
-            template = self._templates.get(key)
-            if template is None:
-                template = self._templates[key] = self._headers(body_bytes, shim_bytes, opcode, bits)
-            self._key, self._template = key, template
+        latest, templates = self._template, self._templates
+        if latest is not None:
+            if key == self._key:
+                return latest
+            if templates is None:
+                self._templates = templates = {int(self._key): latest}
+        template = None if templates is None else templates.get(key)
+        if template is None:
+            template = self._headers(body_bytes, shim_bytes, opcode, bits)
+            if templates is not None:
+                templates[key] = template
+        self._key, self._template = key, template
         return template
 
-    def _headers(self, body_bytes: int, shim_bytes: int, opcode: int, bits: int) -> _Template:
-        pad = -body_bytes % 4
+    def _headers(self, body_bytes: i64, shim_bytes: i64, opcode: i64, bits: i64) -> _Template:
+        pad = -body_bytes & 3
         udp_payload = BTH_BYTES + body_bytes + pad + ICRC_BYTES
-        qpn_word = bits << QPN_BITS | self._destination_qpn
-        bth = BTH_HEAD.pack(opcode, pad << 4, PARTITION_KEY_DEFAULT, qpn_word)
-        plain = self._outer(udp_payload, ROCE_UDP_PORT) + bth
-        state = icrc_state(plain[IP_OFFSET:])
-        if shim_bytes:
-            return _Template(self._outer(udp_payload + shim_bytes, INT_UDP_PORT), bth, state, bytes(pad))
-        return _Template(plain, b"", state, bytes(pad))
+        frame = _FRAME
+        self._write_outer(frame, udp_payload, ROCE_UDP_PORT)
+        write_i32_be(frame, signed(opcode << 24 | pad << 20 | PARTITION_KEY_DEFAULT))
+        write_i32_be(frame, signed(bits << QPN_BITS | self._destination_qpn))
+        plain = frame.getvalue()
+        state = icrc_state(plain, IP_OFFSET)
+        padding = _PADDINGS[pad]
+        if not shim_bytes:
+            return _Template(plain, b"", state, padding)
+        self._write_outer(frame, udp_payload + shim_bytes, INT_UDP_PORT)
+        return _Template(frame.getvalue(), plain[BTH_OFFSET:], state, padding)
 
-    def _outer(self, udp_payload: int, port: int) -> bytes:
-        ip = ipv4.pack_header(*self._addresses, IP_PROTOCOL_UDP, udp.HEADER_BYTES + udp_payload, self._tos)
-        return self._macs + ip + udp.pack_header(self._source_port, port, udp_payload)
+    def _write_outer(self, frame: BytesWriter, udp_payload: i64, port: i64) -> None:
+        """Replace the content of `frame` by the headers before the BTH or the shim."""
+        frame.truncate(0)
+        frame.write(self._macs)
+        ip_payload = udp.HEADER_BYTES + udp_payload
+        ipv4.write_header(frame, self._source_ip, self._destination_ip, IP_PROTOCOL_UDP, ip_payload, self._tos)
+        udp.write_header(frame, self._source_port, port, udp_payload)

@@ -10,6 +10,8 @@ from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
 from sfc_testbed.wire.constants import PSN_MASK, ROCE_SOURCE_PORT_BASE, ROCE_SOURCE_PORT_QPN_MASK
+from sfc_testbed.wire.crc import word_crc
+from sfc_testbed.wire.words import WORD_BYTES, little_word_at
 
 BTH_BYTES: Final = 12
 AETH_BYTES: Final = 4
@@ -29,13 +31,17 @@ BODY_OFFSET: Final = 54
 ACK_FRAME_BYTES = BODY_OFFSET + AETH_BYTES + ICRC_BYTES
 """Length of an ACK or a NAK without a selective word."""
 
-BTH_HEAD: Final = struct.Struct(">BBHI")
-"""First eight bytes of the BTH: opcode, flags and pad count, partition key, and the word of BECN and destination QP."""
 QPN_BITS: Final = 24
 """Width of the destination QP. The byte above it has FECN, BECN and six flags, which the ICRC does not cover."""
 BECN: Final = 1 << 30
 _WORD: Final = struct.Struct(">I")
 _PSEUDO_LRH: Final = b"\xff" * 8
+_LRH_STATE: Final[i64] = crc32(_PSEUDO_LRH)
+_TOS_MASK: Final = 0x0000FF00
+_TTL_AND_CHECKSUM_MASK: Final = 0xFFFF00FF
+_UDP_CHECKSUM_MASK: Final = 0xFFFF0000
+_BECN_MASK: Final = 0x000000FF
+"""Masks of the little-endian words with fields that the ICRC does not cover."""
 
 SEND_FIRST: Final = 0x00
 SEND_MIDDLE: Final = 0x01
@@ -70,8 +76,6 @@ class Opcode(IntEnum):
 
 
 SEND_OPCODES: Final = frozenset(range(Opcode.SEND_FIRST, Opcode.SEND_ONLY_WITH_IMMEDIATE + 1))
-IMMEDIATE_OPCODES: Final = frozenset({Opcode.SEND_LAST_WITH_IMMEDIATE, Opcode.SEND_ONLY_WITH_IMMEDIATE})
-KNOWN_OPCODES: Final = SEND_OPCODES | {Opcode.ACKNOWLEDGE, Opcode.CNP, Opcode.PULL}
 
 
 class Syndrome(IntEnum):
@@ -83,7 +87,8 @@ class Syndrome(IntEnum):
     NAK_SEQUENCE_ERROR = 0x60
 
 
-CNP_RESERVED = bytes(16)
+CNP_BYTES: Final = 16
+CNP_RESERVED = bytes(CNP_BYTES)
 PULL_BYTES: Final = 4
 SELECTIVE_BYTES: Final = 4
 
@@ -151,13 +156,22 @@ def pack_immediate(value: int) -> bytes:
     return value.to_bytes(IMMEDIATE_BYTES, "big")
 
 
-def icrc_state(header: bytes) -> int:
-    """Return the CRC state after the pseudo LRH and the masked `header` (36 bytes, from IP to the destination QP).
+def icrc_state(header: bytes, offset: i64 = 0) -> i64:
+    """Return the CRC state after the pseudo LRH and the masked header (36 bytes from `offset`, from IP to the
+    destination QP).
 
     TOS, TTL, both checksums and the FECN/BECN byte may change on the way, so they are replaced by ones.
     """
-    masked = bytearray(header)
-    masked[1] = masked[8] = masked[10] = masked[11] = 0xFF
-    masked[26] = masked[27] = 0xFF
-    masked[32] = 0xFF
-    return crc32(masked, crc32(_PSEUDO_LRH))
+    state = _LRH_STATE
+    for at in range(i64(0), PSN_OFFSET - IP_OFFSET, WORD_BYTES):
+        word = little_word_at(header, offset + at)
+        if at == 0:
+            word |= _TOS_MASK
+        elif at == 8:
+            word |= _TTL_AND_CHECKSUM_MASK
+        elif at == 24:
+            word |= _UDP_CHECKSUM_MASK
+        elif at == 32:
+            word |= _BECN_MASK
+        state = word_crc(word, state)
+    return state

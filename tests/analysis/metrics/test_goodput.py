@@ -16,8 +16,9 @@ from sfc_testbed.analysis.metrics.goodput import (
     sharing,
     tag_rates,
 )
-from sfc_testbed.analysis.plots.canvas import PlottedRun
+from sfc_testbed.analysis.plots.canvas import draw
 from sfc_testbed.analysis.plots.goodput import plot_goodput
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 from sfc_testbed.telemetry.schema import FLOWS, GOODPUT
 from tests.analysis.conftest import make_flows, make_goodput, trace_of
 
@@ -95,8 +96,10 @@ def test_sharing_covers_flows_that_are_active_for_the_whole_interval() -> None:
 
 def test_the_plot_has_a_panel_per_run_and_a_line_per_class() -> None:
     flows = make_flows()
-    figure = plot_goodput(
-        [PlottedRun("sfc", "sfc", flows, goodput=make_goodput(flows)), PlottedRun("irn", "irn", FLOWS.empty())]
+    figure = draw(
+        plot_goodput(
+            [PlottedRun("sfc", "sfc", flows, goodput=make_goodput(flows)), PlottedRun("irn", "irn", FLOWS.empty())]
+        )
     )
     full, empty = figure.axes
     assert [line.get_label() for line in full.lines] == ["hadoop", "incast"]
@@ -106,6 +109,6 @@ def test_the_plot_has_a_panel_per_run_and_a_line_per_class() -> None:
 
 def test_a_silent_interval_is_drawn_as_zero() -> None:
     goodput, flows = _frames([_flow(0, "h1", "a", 0, 40)], [(10, 20, 0, 12_500), (30, 40, 0, 12_500)])
-    [line] = plot_goodput([PlottedRun("sfc", "sfc", flows, goodput=goodput)]).axes[0].lines
+    [line] = draw(plot_goodput([PlottedRun("sfc", "sfc", flows, goodput=goodput)])).axes[0].lines
     assert list(np.asarray(line.get_xdata())) == [0.0, 10.0, 20.0, 30.0, 40.0]
     assert list(np.asarray(line.get_ydata())) == [0.0, 10.0, 0.0, 10.0, 0.0]

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfc_testbed.analysis.plots.canvas import PlottedRun
+from sfc_testbed.analysis.plots.canvas import draw
 from sfc_testbed.analysis.plots.congestion import MAXIMUM_FLOWS, plot_congestion, plot_congestion_compared, plot_control
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 from sfc_testbed.analysis.report.html_pages import write_comparison_report, write_run_report
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.documents import controls
@@ -31,7 +32,7 @@ ROWS = pl.DataFrame(
 
 
 def test_each_flow_has_a_line_in_every_panel_for_which_it_has_values() -> None:
-    panels = plot_congestion(ROWS, FLOWS.empty()).axes
+    panels = draw(plot_congestion(ROWS, FLOWS.empty())).axes
     drawn = [{line.get_label(): np.asarray(line.get_ydata()).tolist() for line in axes.lines} for axes in panels]
     assert [axes.get_title(loc="left") for axes in panels] == ["Window (KB)", "Rate (Gb/s)", "Round trip (model µs)"]
     assert drawn[0] == {"flow 1": [125, 60]}
@@ -45,17 +46,17 @@ def test_the_largest_flows_are_drawn() -> None:
     flows = pl.DataFrame({"flow_id": list(sizes), "size_bytes": list(sizes.values())}, schema_overrides=FLOWS.dtypes)
     rows = [(1.0, flow_id, 1, 1, 1.0) for flow_id in sizes]
     traced = pl.DataFrame(rows, schema=dict(CONGESTION.dtypes), orient="row")
-    labels = [line.get_label() for line in plot_congestion(traced, flows).axes[0].lines]
+    labels = [line.get_label() for line in draw(plot_congestion(traced, flows)).axes[0].lines]
     assert labels == [f"flow {flow_id}" for flow_id in (2, 7, 6, 5, 3, 4)]
     assert len(labels) == MAXIMUM_FLOWS
-    assert_curves_differ(plot_congestion(traced, flows))
+    assert_curves_differ(draw(plot_congestion(traced, flows)))
 
 
 def test_compared_runs_are_side_by_side_on_one_scale_with_the_same_flows() -> None:
     slower = ROWS.with_columns(pl.col("rate_bps") // 2, pl.col("time_us") * 2)
     traces = {"irn": ROWS, "irn+mine": slower, "sfc": CONGESTION.empty()}
     runs = [PlottedRun(name, name, FLOWS.empty(), congestion=trace) for name, trace in traces.items()]
-    figures = plot_congestion_compared(runs)
+    figures = {name: draw(plot) for name, plot in plot_congestion_compared(runs).items()}
     assert list(figures) == ["window", "rate", "round_trip"]
     for figure in figures.values():
         assert [axes.get_title(loc="left") for axes in figure.axes] == ["irn", "irn+mine", "sfc"]
@@ -76,9 +77,9 @@ def test_a_control_has_a_column_for_each_run_and_rows_for_what_changes() -> None
         PlottedRun(name, "irn+mine", FLOWS.empty(), queues=_queue_of(peak_bytes), congestion=unpaced)
         for name, peak_bytes in (("few", 2_000), ("many", 3_000_000))
     ]
-    axes = plot_control(runs).axes
-    assert [cell.get_title(loc="left") for cell in axes] == ["few", "", "many", ""]
-    labels = ["Window (KB)", "Longest queue (KB)", "Window (KB)", "Longest queue (MB)"]
+    axes = draw(plot_control(runs)).axes
+    assert [cell.get_title(loc="left") for cell in axes] == ["few", "many", "", ""]
+    labels = ["Window (KB)", "Window (KB)", "Longest queue (KB)", "Longest queue (MB)"]
     assert [cell.get_ylabel() for cell in axes] == labels
     assert {cell.get_xlim() for cell in axes} == {(0.0, 20.0)}
 
@@ -102,7 +103,7 @@ def test_the_command_writes_a_picture_for_each_scheme(make_run_folder: FolderMak
 @pytest.mark.parametrize("count", [1, 4, 5, 12])
 def test_many_compared_runs_have_a_panel_each(count: int) -> None:
     runs = [PlottedRun(f"irn #{number}", "irn", FLOWS.empty(), congestion=ROWS) for number in range(count)]
-    assert [len(figure.axes) for figure in plot_congestion_compared(runs).values()] == [count] * 3
+    assert [len(draw(plot).axes) for plot in plot_congestion_compared(runs).values()] == [count] * 3
 
 
 def test_a_comparison_page_shows_congestion_control_of_traced_runs(
@@ -113,7 +114,7 @@ def test_a_comparison_page_shows_congestion_control_of_traced_runs(
         "Congestion window of the largest flows" not in write_comparison_report(folders, tmp_path / "plain").read_text()
     )
     write_trace(folders[1] / CONGESTION.file_name, CONGESTION, ROWS)
-    page = write_comparison_report(folders, tmp_path / "traced")
+    page = write_comparison_report(folders, tmp_path / "traced", pictures=True)
     for words in (
         "Congestion window of the largest flows",
         "Sending rate of the largest flows",

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfc_testbed.analysis.plots.canvas import PlottedRun
+from sfc_testbed.analysis.plots.canvas import draw
 from sfc_testbed.analysis.plots.distributions import buffer_samples, feedback_delays_us, plot_distributions
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 from sfc_testbed.telemetry.schema import FLOWS
 from tests.analysis.conftest import make_flows, make_goodput, make_queues, make_signals
 from tests.analysis.plots.looks import MANY_SCHEMES, assert_curves_differ
@@ -34,10 +35,10 @@ def test_the_figure_has_three_panels_with_units() -> None:
     run = PlottedRun(
         "sfc", "sfc", make_flows(), make_queues(), make_signals(), make_goodput(make_flows()), window_us=(100.0, 3000.0)
     )
-    labels = [axes.get_xlabel() for axes in plot_distributions([run]).axes]
+    labels = [axes.get_xlabel() for axes in draw(plot_distributions([run])).axes]
     assert labels == ["Buffer used (MB)", "Throughput (Gb/s)", "Delay (model µs)"]
     empty = PlottedRun("irn", "irn", FLOWS.empty())
-    [panel] = plot_distributions([empty]).axes
+    [panel] = draw(plot_distributions([empty])).axes
     assert [text.get_text() for text in panel.texts] == ["nothing was queued"]
 
 
@@ -46,14 +47,14 @@ def test_remote_and_near_delays_of_several_runs_can_be_told_apart(schemes: tuple
     flows = make_flows(count=100, incast=50)
     traces = (flows, make_queues(), make_signals(), make_goodput(flows))
     runs = [PlottedRun(f"{scheme} #{number}", scheme, *traces) for number, scheme in enumerate(schemes)]
-    assert_curves_differ(plot_distributions(runs))
+    assert_curves_differ(draw(plot_distributions(runs)))
 
 
 def test_the_panel_of_receivers_is_left_out_for_one_receiver() -> None:
     flows = make_flows().with_columns(dst=pl.lit("h32"))
     signals = make_signals().head(1)
     run = PlottedRun("sfc", "sfc", flows, make_queues(), signals, make_goodput(flows))
-    buffers, delays = plot_distributions([run]).axes
+    buffers, delays = draw(plot_distributions([run])).axes
     assert (buffers.get_xlabel(), delays.get_xlabel()) == ("Buffer used (MB)", "Delay (model µs)")
     [line] = delays.lines
     assert list(np.asarray(line.get_ydata())) == [0.0, 1.0]

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sfc_testbed.analysis.plots.canvas import draw
 from sfc_testbed.analysis.plots.lateness import plot_lateness
 from sfc_testbed.analysis.report.html_pages import write_run_report
 from sfc_testbed.analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
@@ -30,7 +31,9 @@ ROWS = pl.DataFrame(
 
 
 def test_the_highest_lateness_of_hosts_and_switches_is_drawn_with_the_limits() -> None:
-    [axes] = plot_lateness(ROWS, base_rtt_us=10.0, faults=[FaultSpan(spec="", label="down", begin_us=5, end_us=8)]).axes
+    [axes] = draw(
+        plot_lateness(ROWS, base_rtt_us=10.0, faults=[FaultSpan(spec="", label="down", begin_us=5, end_us=8)])
+    ).axes
     curves = {line.get_label(): np.asarray(line.get_ydata()).tolist() for line in axes.lines}
     assert curves["hosts"] == pytest.approx([3, 60])
     assert curves["switches"] == pytest.approx([0.2, 0.4])

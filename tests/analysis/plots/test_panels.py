@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfc_testbed.analysis.plots.canvas import draw
 from sfc_testbed.analysis.plots.palette import LineLook
 from sfc_testbed.analysis.plots.panels import (
     Curve,
@@ -57,20 +58,22 @@ def test_numbered_curves_differ_without_their_colours() -> None:
 
 def test_panels_have_letters_and_a_common_scale_per_quantity() -> None:
     """A single panel has no letter."""
-    figure = plot_panels([_panel("ours", 1, 2), _panel("theirs", 1, 9), _panel("delay", 1, 100, y_label="Delay (us)")])
+    figure = draw(
+        plot_panels([_panel("ours", 1, 2), _panel("theirs", 1, 9), _panel("delay", 1, 100, y_label="Delay (us)")])
+    )
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["(a) ours", "(b) theirs", "(c) delay"]
     ours, theirs, delay = (axes.get_ylim() for axes in figure.axes)
     assert ours == theirs != delay
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["SFC"]
-    [alone] = plot_panels([_panel("alone", 1)]).axes
+    [alone] = draw(plot_panels([_panel("alone", 1)])).axes
     assert alone.get_title(loc="left") == "alone"
 
 
 def test_a_level_is_inside_the_panel_and_in_the_legend() -> None:
     panel = _panel("drops", 1, 2)
     high = Panel(panel.title, panel.x_label, panel.y_label, panel.kind, panel.curves, level=("drops begin", 16.0))
-    figure = plot_panels([high, high])
+    figure = draw(plot_panels([high, high]))
     assert all(axes.get_ylim()[1] > 16 and not axes.texts for axes in figure.axes)
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["SFC", "drops begin"]
@@ -80,7 +83,7 @@ def test_coinciding_curves_are_all_visible() -> None:
     x, y = np.arange(3.0), np.ones(3)
     looks = (CurveLook("#444444", marker="o"), CurveLook("#E69F00", marker="s"), CurveLook("#0072B2", marker="^"))
     panel = Panel("peaks", "Degree", "MB", "points", [Curve(look.marker, look, x, y) for look in looks])
-    [axes] = plot_panels([panel]).axes
+    [axes] = draw(plot_panels([panel])).axes
     sizes = [line.get_markersize() for line in axes.lines]
     assert sizes == sorted(set(sizes), reverse=True)
     assert {line.get_markeredgecolor() for line in axes.lines} == {"#FFFFFF"}
@@ -92,13 +95,13 @@ def test_panels_with_common_time_have_one_time_axis() -> None:
         for title, end in (("with", 12.0), ("without", 20.0), ("beside", 7.0))
     )
     common = [replace(panel, has_common_time=True) for panel in (short, long)]
-    assert [axes.get_xlim()[1] for axes in plot_panels([*common, other]).axes] == [20.0, 20.0, 7.0]
+    assert [axes.get_xlim()[1] for axes in draw(plot_panels([*common, other])).axes] == [20.0, 20.0, 7.0]
 
 
 def test_a_cdf_begins_at_the_lowest_value_and_ends_at_one() -> None:
     values = np.sort(np.random.default_rng(1).exponential(size=9_000))
     panel = Panel("receivers", "Gb/s", "Share", "shares", [Curve("SFC", LOOK, values)])
-    [line] = plot_panels([panel]).axes[0].lines
+    [line] = draw(plot_panels([panel])).axes[0].lines
     x, y = (np.asarray(line.get_data()[axis]) for axis in (0, 1))
     assert (x[0], y[0]) == (values[0], 0.0)
     assert (x[-1], y[-1]) == (values[-1], 1.0)
@@ -109,5 +112,5 @@ def test_a_panel_without_points_shows_a_text() -> None:
     panel = Panel(
         "peak", "Degree", "MB", "points", [Curve("SFC", LOOK, np.arange(2.0), np.full(2, np.nan))], (), empty="no"
     )
-    [axes] = plot_panels([panel]).axes
+    [axes] = draw(plot_panels([panel])).axes
     assert [text.get_text() for text in axes.texts] == ["no"]

@@ -17,9 +17,10 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from sfc_testbed.analysis.plots import run as plots
-from sfc_testbed.analysis.plots.canvas import WIDTH_PIXELS, PlottedRun, lay_out, log_x, log_y, new_figure, write_png
+from sfc_testbed.analysis.plots.canvas import WIDTH_PIXELS, draw, lay_out, log_x, log_y, new_figure, write_png
 from sfc_testbed.analysis.plots.goodput import plot_goodput
 from sfc_testbed.analysis.plots.palette import SCHEME_COLORS
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 from sfc_testbed.analysis.plots.series import Steps, cumulative_slowdown, thin
 from sfc_testbed.analysis.plots.svg import to_svg
 from sfc_testbed.request.spec import FaultSpan
@@ -52,7 +53,7 @@ def test_the_distribution_ends_at_the_completed_share() -> None:
 
 
 def test_buffer_plot_has_units_and_thresholds() -> None:
-    figure = plots.plot_buffer(make_queues(), scheme="sfc", thresholds_bytes={"Q_th": 250_000})
+    figure = draw(plots.plot_buffer(make_queues(), scheme="sfc", thresholds_bytes={"Q_th": 250_000}))
     left, right = figure.axes
     assert left.get_xlabel() == "Time (model µs)"
     assert left.get_ylabel() == "High-water mark (MB)"
@@ -67,13 +68,13 @@ def test_buffer_plot_has_units_and_thresholds() -> None:
 @pytest.mark.parametrize(("peak_bytes", "names"), [(400_000, ["Q_th", "Q_tg"]), (4_000_000, ["Q_th, Q_tg", ""])])
 def test_names_of_levels_do_not_overlap(peak_bytes: int, names: list[str]) -> None:
     levels = {"Q_tg": 125_000, "Q_th": 250_000}
-    figure = plots.plot_buffer(make_queues(peak_bytes=peak_bytes), scheme="sfc", thresholds_bytes=levels)
+    figure = draw(plots.plot_buffer(make_queues(peak_bytes=peak_bytes), scheme="sfc", thresholds_bytes=levels))
     assert [text.get_text() for text in figure.axes[1].texts] == names
-    plots.plot_buffer(make_queues(peak_bytes=0), scheme="sfc", thresholds_bytes={"Q_th": 0, "Q_tg": -1})
+    draw(plots.plot_buffer(make_queues(peak_bytes=0), scheme="sfc", thresholds_bytes={"Q_th": 0, "Q_tg": -1}))
 
 
 def test_fct_plot_shows_each_percentile_and_class() -> None:
-    figure = plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop")
+    figure = draw(plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop"))
     left, right = figure.axes
     assert left.get_legend_handles_labels()[1] == ["P50", "P95", "P99"]
     assert right.get_legend_handles_labels()[1] == ["hadoop", "incast"]
@@ -82,7 +83,7 @@ def test_fct_plot_shows_each_percentile_and_class() -> None:
 
 def test_a_percentile_without_samples_is_not_drawn() -> None:
     """50 flows per bin are enough for a P95 but not for a P99."""
-    figure = plots.plot_fct(make_flows(count=500, incast=0), scheme="sfc", traffic_class="hadoop")
+    figure = draw(plots.plot_fct(make_flows(count=500, incast=0), scheme="sfc", traffic_class="hadoop"))
     assert figure.axes[0].get_legend_handles_labels()[1] == ["P50", "P95"]
 
 
@@ -91,11 +92,11 @@ def test_plots_of_empty_traces_show_a_text() -> None:
     texts = [
         text.get_text()
         for figure in (
-            plots.plot_buffer(QUEUES.empty(), scheme="sfc"),
-            plots.plot_fct(FLOWS.empty(), scheme="sfc"),
-            plots.plot_buffers_compared([empty_run]),
-            plots.plot_fct_by_size_compared([empty_run]),
-            plots.plot_fct_compared([empty_run], []),
+            draw(plots.plot_buffer(QUEUES.empty(), scheme="sfc")),
+            draw(plots.plot_fct(FLOWS.empty(), scheme="sfc")),
+            draw(plots.plot_buffers_compared([empty_run])),
+            draw(plots.plot_fct_by_size_compared([empty_run])),
+            draw(plots.plot_fct_compared([empty_run], [])),
         )
         for axes in figure.axes
         for text in axes.texts
@@ -115,9 +116,9 @@ def test_plots_of_empty_traces_show_a_text() -> None:
 def test_comparisons_keep_the_colour_of_each_scheme() -> None:
     runs = [PlottedRun(name, name, make_flows(), make_queues()) for name in ("irn", "sfc")]
     for figure in (
-        plots.plot_buffers_compared(runs),
-        plots.plot_fct_by_size_compared(runs, "hadoop"),
-        plots.plot_fct_compared(runs, ["hadoop", "incast"]),
+        draw(plots.plot_buffers_compared(runs)),
+        draw(plots.plot_fct_by_size_compared(runs, "hadoop")),
+        draw(plots.plot_fct_compared(runs, ["hadoop", "incast"])),
     ):
         (legend,) = figure.legends
         assert [text.get_text().split()[0] for text in legend.get_texts()] == ["irn", "sfc"]
@@ -129,15 +130,15 @@ def test_comparisons_keep_the_colour_of_each_scheme() -> None:
 def test_curves_of_a_comparison_can_be_told_apart(schemes: tuple[str, ...]) -> None:
     flows, queues = make_flows(), make_queues()
     runs = [PlottedRun(f"{scheme} #{number}", scheme, flows, queues) for number, scheme in enumerate(schemes)]
-    assert_curves_differ(plots.plot_buffers_compared(runs))
-    assert_curves_differ(plots.plot_beside_incast(runs, "hadoop"))
-    assert_curves_differ(plots.plot_fct_by_size_compared(runs, "hadoop"))
-    assert_curves_differ(plots.plot_fct_compared(runs, ["hadoop", "incast"]))
+    assert_curves_differ(draw(plots.plot_buffers_compared(runs)))
+    assert_curves_differ(draw(plots.plot_beside_incast(runs, "hadoop")))
+    assert_curves_differ(draw(plots.plot_fct_by_size_compared(runs, "hadoop")))
+    assert_curves_differ(draw(plots.plot_fct_compared(runs, ["hadoop", "incast"])))
 
 
 def test_curves_of_many_traffic_classes_can_be_told_apart() -> None:
     flows = make_flows().with_columns(tag=pl.format("class {}", pl.col("flow_id") % 12))
-    assert_curves_differ(plots.plot_fct(flows, scheme="sfc"))
+    assert_curves_differ(draw(plots.plot_fct(flows, scheme="sfc")))
 
 
 @pytest.mark.parametrize("words", [1, 8, 30])
@@ -147,9 +148,9 @@ def test_legends_and_titles_are_inside_the_picture(words: int) -> None:
     flows = pl.concat([make_flows(count=30, incast=0).with_columns(tag=pl.lit(tag)) for tag in tags])
     runs = [PlottedRun(tag, "irn", flows, make_queues()) for tag in tags[:9]]
     for figure in (
-        plots.plot_fct(flows, scheme="sfc", traffic_class=tags[0]),
-        plots.plot_buffers_compared(runs),
-        plots.plot_fct_compared(runs, tags),
+        draw(plots.plot_fct(flows, scheme="sfc", traffic_class=tags[0])),
+        draw(plots.plot_buffers_compared(runs)),
+        draw(plots.plot_fct_compared(runs, tags)),
     ):
         lay_out(figure, FigureCanvasAgg, 100)
         assert not any(axes.get_legend() for axes in figure.axes)
@@ -163,15 +164,15 @@ def test_legends_and_titles_are_inside_the_picture(words: int) -> None:
 
 def test_a_traffic_class_whose_name_begins_with_an_underscore_is_in_the_legend() -> None:
     flows = make_flows().with_columns(tag=pl.lit("_mine"))
-    [legend] = plots.plot_fct(flows, scheme="sfc").legends
+    [legend] = draw(plots.plot_fct(flows, scheme="sfc")).legends
     assert [text.get_text().strip() for text in legend.get_texts()] == ["P50", "P95", "P99", "_mine"]
-    [goodput] = plot_goodput([PlottedRun("", "sfc", flows, goodput=make_goodput(flows))]).legends
+    [goodput] = draw(plot_goodput([PlottedRun("", "sfc", flows, goodput=make_goodput(flows))])).legends
     assert [text.get_text().strip() for text in goodput.get_texts()] == ["_mine"]
 
 
 def test_compared_percentiles_share_one_scale() -> None:
     runs = [PlottedRun("irn", "irn", make_flows(load=3), make_queues())]
-    p95, p99 = plots.plot_fct_by_size_compared(runs, "hadoop").axes
+    p95, p99 = draw(plots.plot_fct_by_size_compared(runs, "hadoop")).axes
     assert p95.get_ylim() == p99.get_ylim()
 
 
@@ -179,7 +180,7 @@ def test_the_plot_beside_an_incast_includes_the_lowest_slowdown() -> None:
     flows, queues = make_flows(), make_queues()
     faster = flows.with_columns(slowdown=pl.col("slowdown") / 4)
     runs = [PlottedRun("irn", "irn", flows, queues), PlottedRun("sfc", "sfc", faster, queues)]
-    left, _ = plots.plot_beside_incast(runs, "hadoop").axes
+    left, _ = draw(plots.plot_beside_incast(runs, "hadoop")).axes
     assert left.get_xlim()[0] <= faster["slowdown"].drop_nulls().to_numpy().min()
 
 
@@ -193,7 +194,7 @@ def test_a_logarithmic_axis_has_only_visible_ticks() -> None:
 
 def test_a_png_is_1280_pixels_wide(tmp_path: Path) -> None:
     """No temporary file remains."""
-    write_png(plots.plot_buffer(make_queues(), scheme="sfc"), tmp_path / "buffer.png")
+    write_png(draw(plots.plot_buffer(make_queues(), scheme="sfc")), tmp_path / "buffer.png")
     header = (tmp_path / "buffer.png").read_bytes()[:24]
     assert header[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(header[16:20], "big") == WIDTH_PIXELS
@@ -203,21 +204,21 @@ def test_a_png_is_1280_pixels_wide(tmp_path: Path) -> None:
 def test_plots_leave_global_settings_alone() -> None:
     """A notebook that imports this package keeps its own style."""
     before = dict(mpl.rcParams)
-    plots.plot_fct(make_flows(count=50), scheme="sfc")
+    draw(plots.plot_fct(make_flows(count=50), scheme="sfc"))
     assert dict(mpl.rcParams) == before
 
 
 def test_plots_do_not_depend_on_global_settings() -> None:
     """A notebook's style, or a matplotlibrc in the working directory, changes no report."""
     flows = make_flows(count=50)
-    expected = to_svg(plots.plot_fct(flows, scheme="sfc"), name="plot", description="")
+    expected = to_svg(draw(plots.plot_fct(flows, scheme="sfc")), name="plot", description="")
     with mpl.rc_context({"text.usetex": True, "axes.grid.axis": "x", "axes.linewidth": 9, "savefig.bbox": "tight"}):
-        assert to_svg(plots.plot_fct(flows, scheme="sfc"), name="plot", description="") == expected
+        assert to_svg(draw(plots.plot_fct(flows, scheme="sfc")), name="plot", description="") == expected
 
 
 def test_faults_are_shaded_from_begin_to_end() -> None:
     queues = make_queues()
-    bare = plots.plot_buffer(queues, scheme="sfc").axes[0]
+    bare = draw(plots.plot_buffer(queues, scheme="sfc")).axes[0]
     left, right = bare.get_xlim()
     faults = [
         FaultSpan(spec="", label=label, begin_us=begin_us, end_us=end_us)
@@ -227,7 +228,7 @@ def test_faults_are_shaded_from_begin_to_end() -> None:
             ("after the run", 2 * right, None),
         )
     ]
-    for axes in plots.plot_buffer(queues, scheme="sfc", faults=faults).axes:
+    for axes in draw(plots.plot_buffer(queues, scheme="sfc", faults=faults)).axes:
         shades = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
         assert [(shade.get_x(), shade.get_x() + shade.get_width()) for shade in shades] == [
             pytest.approx((right / 4, right / 2)),
@@ -241,6 +242,6 @@ def test_faults_are_shaded_from_begin_to_end() -> None:
 
 def test_goodput_curves_of_many_traffic_classes_can_be_told_apart() -> None:
     flows = make_flows(count=200, incast=0).with_columns(tag=pl.format("class {}", pl.col("flow_id") % 12))
-    figure = plot_goodput([PlottedRun("sfc", "sfc", flows, goodput=make_goodput(flows))])
+    figure = draw(plot_goodput([PlottedRun("sfc", "sfc", flows, goodput=make_goodput(flows))]))
     assert_curves_differ(figure)
     assert len(figure.axes[0].get_lines()) == 12

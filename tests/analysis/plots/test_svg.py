@@ -14,9 +14,10 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from sfc_testbed.analysis.plots import run as plots
-from sfc_testbed.analysis.plots.canvas import PlottedRun
-from sfc_testbed.analysis.plots.palette import BACKDROP, IN_THE_DARK, OTHER_COLORS, SCHEME_COLORS
-from sfc_testbed.analysis.plots.svg import color_variables, to_svg
+from sfc_testbed.analysis.plots.canvas import draw
+from sfc_testbed.analysis.plots.palette import BACKDROP, IN_THE_DARK, OTHER_COLORS, SCHEME_COLORS, color_variables
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
+from sfc_testbed.analysis.plots.svg import to_svg
 from sfc_testbed.telemetry.schema import QUEUES, WHOLE_BUFFER
 from tests.analysis.conftest import make_flows, make_queues
 
@@ -28,12 +29,12 @@ GRAPHICS_CONTRAST = 3.0
 def test_an_svg_is_embeddable_and_reproducible() -> None:
     """The SVG has no external address, unique ids with the figure's name, and a description for screen readers."""
 
-    def draw() -> str:
-        figure = plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop")
+    def drawn() -> str:
+        figure = draw(plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop"))
         return to_svg(figure, name="fct", description='P99 < "10" & more')
 
-    svg = draw()
-    assert svg == draw()
+    svg = drawn()
+    assert svg == drawn()
     assert 'role="img" aria-label="P99 &lt; &quot;10&quot; &amp; more"' in svg
     assert "://" not in svg
     ids = re.findall(r'\bid="([^"]+)"', svg)
@@ -45,17 +46,19 @@ def test_an_svg_is_embeddable_and_reproducible() -> None:
 
 def test_a_dollar_sign_in_a_name_is_not_math() -> None:
     flows = make_flows().with_columns(tag=pl.lit(r"$\x$"))
-    assert r"$\x$" in to_svg(plots.plot_fct(flows, scheme="sfc", traffic_class=r"$\x$"), name="f", description="f")
+    assert r"$\x$" in to_svg(
+        draw(plots.plot_fct(flows, scheme="sfc", traffic_class=r"$\x$")), name="f", description="f"
+    )
 
 
 def test_an_svg_is_well_formed() -> None:
     runs = [PlottedRun(name, name, make_flows(), make_queues()) for name in ("irn", "sfc")]
-    svg = to_svg(plots.plot_buffers_compared(runs), name="b", description="b")
+    svg = to_svg(draw(plots.plot_buffers_compared(runs)), name="b", description="b")
     ElementTree.fromstring(f'<div xmlns:xlink="xlink">{svg}</div>')
 
 
 def test_each_panel_is_an_svg_and_the_figure_does_not_change() -> None:
-    figure = plots.plot_buffer(make_queues(), scheme="sfc")
+    figure = draw(plots.plot_buffer(make_queues(), scheme="sfc"))
     sizes = figure.get_size_inches().tolist()
     left, right, *keys = to_svg(figure, name="b", description="b").split("<svg ")[1:]
     assert [re.findall(r"</svg>\s*([^<]+)</li>", key) for key in keys] == [["tor2"], ["other switches"]]
@@ -65,7 +68,7 @@ def test_each_panel_is_an_svg_and_the_figure_does_not_change() -> None:
     assert all(axes.get_visible() and axes.get_in_layout() for axes in figure.axes)
     assert [axes.get_subplotspec().colspan.start for axes in figure.axes] == [0, 1]  # type: ignore[union-attr]
     runs = [PlottedRun(name, name, make_flows(), make_queues()) for name in ("irn", "sfc")]
-    figure = plots.plot_buffers_compared(runs)
+    figure = draw(plots.plot_buffers_compared(runs))
     html = to_svg(figure, name="c", description="c")
     assert re.findall(r'<svg class="(\w+)"', html) == ["wide", "narrow", "key", "key"]
     assert re.findall(r"</svg>\s*([^<]+)</li>", html) == ["irn (tor2)", "sfc (tor2)"]
@@ -73,7 +76,7 @@ def test_each_panel_is_an_svg_and_the_figure_does_not_change() -> None:
 
 
 def test_colours_and_font_follow_the_page() -> None:
-    svg = to_svg(plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop"), name="f", description="f")
+    svg = to_svg(draw(plots.plot_fct(make_flows(), scheme="sfc", traffic_class="hadoop")), name="f", description="f")
     assert "var(--plot-0072b2, #0072b2)" in svg
     assert "fill: currentColor" in svg
     assert "font-family" not in svg
@@ -110,5 +113,5 @@ def test_a_plot_of_many_samples_stays_small(samples: int) -> None:
         ).cast(pl.Schema(QUEUES.dtypes))
         for name in (f"tor{number}" for number in range(1, 10))
     ]  # fmt: skip
-    svg = to_svg(plots.plot_buffer(pl.concat(frames), scheme="sfc"), name="b", description="b")
+    svg = to_svg(draw(plots.plot_buffer(pl.concat(frames), scheme="sfc")), name="b", description="b")
     assert len(svg) < 150_000

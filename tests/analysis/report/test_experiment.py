@@ -7,9 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
-from matplotlib.figure import Figure
 
+from sfc_testbed.analysis.plots.distributions import plot_distributions
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 from sfc_testbed.analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
+from tests.analysis.conftest import make_flows, make_queues
 
 
 def test_a_run_is_linked_if_it_has_a_page(tmp_path: Path) -> None:
@@ -43,8 +45,7 @@ def test_a_page_goes_from_the_paper_to_the_command_that_repeats_it(tmp_path: Pat
         shows="Peaks over degrees.",
         failures=["Changed: load=0.1"],
     )
-    figure = Figure(figsize=(6, 3))
-    figure.subplots().plot([0, 1], [1, 2])
+    figure = plot_distributions([PlottedRun("sfc", "sfc", make_flows(), make_queues())])
     cost = {"flows_total": 8, "wall_s": 0.75}
     rows = pl.DataFrame([cost | {"drops": 3, "pause_us": 0.0}, cost | {"drops": 0, "pause_us": 96.0}])
     html = write_experiment_page(tmp_path, page, ("Our plot.", figure), rows).read_text()

@@ -4,13 +4,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import shutil
-import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape, unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,11 +15,13 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
-from matplotlib.image import imread
 from numpy.typing import NDArray
 
+from sfc_testbed.analysis.metrics.goodput import rates_without_gaps, tag_rates
 from sfc_testbed.analysis.plots.palette import IN_THE_DARK, scheme_color
+from sfc_testbed.analysis.plots.plotted_run import PlottedRun
+from sfc_testbed.analysis.plots.run import plot_buffers_compared
+from sfc_testbed.analysis.plots.series import hottest_buffer_steps
 from sfc_testbed.analysis.report.experiment import ExperimentPage, RunLink, write_experiment_page
 from sfc_testbed.analysis.report.html_pages import write_comparison_report, write_run_report
 from sfc_testbed.analysis.report.sweep import write_sweep_page
@@ -36,75 +34,48 @@ from sfc_testbed.analysis.validation.record import Validation
 from sfc_testbed.request.spec import P4Program
 from sfc_testbed.telemetry.schema import CONGESTION
 from sfc_testbed.telemetry.writer import write_trace
-from tests.analysis.conftest import FolderMaker
+from tests.analysis.conftest import FolderMaker, make_flows, make_queues
 from tests.analysis.plots.test_congestion import ROWS as TRACED
+from tests.analysis.report.browser import CHROMIUM, Browser, opened_browser
 from tests.analysis.report.test_sweep import sweep_folder
 
-
-def _runs(program: str) -> bool:
-    """Return whether a browser starts. Ubuntu's command may only ask to install a snap."""
-    return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0
-
-
-CHROMIUM = next(
-    (
-        path
-        for name in ("chromium", "chromium-browser", "google-chrome")
-        if (path := shutil.which(name)) is not None and _runs(path)
-    ),
-    "",
-)
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no working Chromium on the PATH")
 
 WIDE, MIDDLE, NARROW = 1200, 800, 390
 _HEIGHT = 6000
-_DARK = "--blink-settings=preferredColorScheme=0"
-_LEAST_PIXELS = 8.5
-"""The smallest font size of texts in plots."""
 
-# The probe reports sizes after layout, fetched resources and errors, which only a browser knows.
+# The probe reports sizes after layout, fetched resources and drawn values, which only a browser knows.
 _PROBE = """
-<script>
-const problems = [];
-addEventListener("error", event => problems.push(String(event.message || event.target)), true);
-addEventListener("load", () => {
+(() => {
+  const all = selector => [...document.querySelectorAll(selector)];
   const box = each => { const {x, y, width, height} = each.getBoundingClientRect(); return {x, y, width, height}; };
-  const found = {
-    problems,
+  const isWider = each => each.scrollWidth > each.clientWidth;
+  const lines = frame => frame.renderers.filter(each => each.glyph?.type === "Line");
+  return {
     fetched: performance.getEntriesByType("resource").map(each => each.name),
     pageWidth: document.documentElement.scrollWidth,
     pageHeight: document.documentElement.scrollHeight,
     windowWidth: document.documentElement.clientWidth,
-    plots: [...document.querySelectorAll(".panels svg")].map(box).filter(each => each.width),
-    overflowing: [...document.querySelectorAll(".card, .first, h1, .sentences, dl, figure")]
-      .filter(each => each.scrollWidth > each.clientWidth).map(each => each.className || each.tagName),
-    scrolled: [...document.querySelectorAll(".scroll")].filter(each => each.scrollWidth > each.clientWidth)
-      .map(each => each.closest("section").querySelector("h2").innerText),
-    cutCommands: [...document.querySelectorAll("pre.command")]
-      .filter(each => each.scrollWidth > each.clientWidth).length,
-    unshaded: [...document.querySelectorAll(".scroll, pre")]
-      .filter(each => !getComputedStyle(each).backgroundAttachment.includes("local")).length,
-    cutLabels: [...document.querySelectorAll(".panels svg text, .legend li")].filter(each => {
-      const inner = each.getBoundingClientRect();
-      const outer = (each.ownerSVGElement || each.closest("figure")).getBoundingClientRect();
+    plots: all(".frame").map(box),
+    lines: window.sfcPlots?.frames.map(frame => lines(frame).map(each => ({
+      name: each.name, x: [...each.data_source.data.x], y: [...each.data_source.data.y], isShown: each.visible,
+    }))),
+    overflowing: all(".card, .first, h1, .sentences, dl, figure").filter(isWider)
+      .map(each => each.className || each.tagName),
+    scrolled: all(".scroll").filter(isWider).map(each => each.closest("section").querySelector("h2").innerText),
+    cutCommands: all("pre.command").filter(isWider).length,
+    unshaded: all(".scroll, pre").filter(each => !getComputedStyle(each).backgroundAttachment.includes("local")).length,
+    cutLabels: all(".panel-title, .legend li").filter(each => {
+      const inner = each.getBoundingClientRect(), outer = each.closest("figure").getBoundingClientRect();
       return inner.width && (inner.left < outer.left - 1 || inner.right > outer.right + 1);
     }).map(each => each.textContent),
-    headings: [...document.querySelectorAll("td[data-says]")].map(each => each.dataset.says),
-    captions: [...document.querySelectorAll("figcaption")].map(each => each.innerText),
-    smallestInPlots: Math.min(...[...document.querySelectorAll(".panels svg text")]
-      .filter(each => each.getBoundingClientRect().width)
-      .map(each => parseFloat(getComputedStyle(each).fontSize) * each.ownerSVGElement.getScreenCTM().a)),
-    holds: [...document.querySelectorAll("table.claims tbody td:last-child")].map(each => getComputedStyle(each).color),
-    smallestText: Math.min(...[...document.querySelectorAll("td, th, p, pre, figcaption")]
-      .filter(each => each.innerText.trim()).map(each => parseFloat(getComputedStyle(each).fontSize))),
+    headings: all("td[data-says]").map(each => each.dataset.says),
+    captions: all("figcaption").map(each => each.innerText),
+    holds: all("table.claims tbody td:last-child").map(each => getComputedStyle(each).color),
+    smallestText: Math.min(...all("td, th, p, pre, figcaption").filter(each => each.innerText.trim())
+      .map(each => parseFloat(getComputedStyle(each).fontSize))),
   };
-  const place = parent.document.createElement("script");
-  place.type = "application/json";
-  place.className = "probe";
-  place.textContent = JSON.stringify(found);
-  parent.document.body.append(place);
-});
-</script>
+})()
 """
 
 
@@ -124,60 +95,23 @@ class RenderedPage:
         return int((np.abs(self.plot(plot) - np.array(to_rgb(color))).max(axis=2) < 0.08).sum())
 
 
-def lay_out(page: Path, folder: Path, *widths: int) -> list[dict[str, Any]]:
-    """Open a page in frames of these widths, and return the probe's report of each. Windows cannot be so narrow."""
-    text = escape(_probed(page))
-    frames = (f'<iframe style="width:{width}px;height:{_HEIGHT}px" srcdoc="{text}"></iframe>' for width in widths)
-    framed = _alone(folder, f"<!DOCTYPE html><body>{''.join(frames)}</body>")
-    probes = _probes(_chromium(framed, "--dump-dom"))
-    return sorted(probes, key=lambda probe: widths.index(probe["windowWidth"]))
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Return a browser that all tests use, one after the other."""
+    with opened_browser(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
 
 
-def render(page: Path, folder: Path, *options: str) -> RenderedPage:
+def lay_out(browser: Browser, page: Path, width: int, *, dark: bool = False) -> dict[str, Any]:
+    """Open a page in a window of this width, and return the probe's report and the problems."""
+    problems = browser.open(page, width, _HEIGHT, dark=dark)
+    probe: dict[str, Any] = browser.evaluate(_PROBE)
+    return probe | {"problems": problems}
+
+
+def render(browser: Browser, page: Path, *, dark: bool = False) -> RenderedPage:
     """Open a page in a wide window and take a screenshot."""
-    alone = _alone(folder, _probed(page))
-    [probe] = _probes(_chromium(alone, "--dump-dom", *options))
-    _chromium(alone, f"--screenshot={alone.parent / 'screenshot.png'}", *options)
-    return RenderedPage(probe, imread(alone.parent / "screenshot.png")[:, :, :3].astype(np.float64))
-
-
-def _probed(page: Path) -> str:
-    return page.read_text(encoding="utf-8").replace("<head>", f"<head>{_PROBE}", 1)
-
-
-def _alone(folder: Path, text: str) -> Path:
-    """Write a page into a new folder and return its path."""
-    path = folder / "alone" / "report.html"
-    path.parent.mkdir()
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def _probes(document: str) -> list[dict[str, Any]]:
-    probes = re.findall(r'<script type="application/json" class="probe">(.*?)</script>', document, re.DOTALL)
-    assert probes, document[-2000:]
-    return [json.loads(unescape(probe)) for probe in probes]
-
-
-def _chromium(page: Path, *actions: str) -> str:
-    command = [
-        CHROMIUM,
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--hide-scrollbars",
-        "--proxy-server=127.0.0.1:9",
-        f"--user-data-dir={page.parent / 'profile'}",
-        f"--window-size={WIDE},{_HEIGHT}",
-        *actions,
-        page.as_uri(),
-    ]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "HOME": str(page.parent)}
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return RenderedPage(lay_out(browser, page, WIDE, dark=dark), browser.screenshot())
 
 
 def _run_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
@@ -190,8 +124,7 @@ def _comparison_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
 
 def _experiment_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
     folder = make_run_folder("sfc")
-    figure = Figure(figsize=(6, 3))
-    figure.subplots().plot([0, 1, 2], [1, 3, 2], color=scheme_color("sfc"), linewidth=3)
+    figure = plot_buffers_compared([PlottedRun("sfc", "sfc", make_flows(), make_queues())])
     page = ExperimentPage(
         name="signaling",
         title="Signaling",
@@ -242,24 +175,26 @@ PAGES = {"run": (_run_page, 8, 0), "comparison": (_comparison_page, 9, 0), "expe
 """The function that writes each page, the number of panels, and the panel that must show the colour of sfc."""
 
 
-def test_long_names_and_many_columns_are_not_cut_off_on_a_phone(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    [probe] = lay_out(_long_sweep_page(make_run_folder, tmp_path), tmp_path, NARROW)
+def test_long_names_and_many_columns_are_not_cut_off_on_a_phone(
+    browser: Browser, make_run_folder: FolderMaker, tmp_path: Path
+) -> None:
+    probe = lay_out(browser, _long_sweep_page(make_run_folder, tmp_path), NARROW)
     assert probe["pageWidth"] <= NARROW
     assert probe["scrolled"] == probe["cutLabels"] == probe["overflowing"] == []
 
 
-def test_outcomes_are_not_called_verdicts(make_run_folder: FolderMaker, tmp_path: Path) -> None:
+def test_outcomes_are_not_called_verdicts(browser: Browser, make_run_folder: FolderMaker, tmp_path: Path) -> None:
     """A verdict is of a run, an outcome of a claim. On a phone, the names of columns are beside the cells."""
-    [probe] = lay_out(_experiment_page(make_run_folder, tmp_path), tmp_path, NARROW)
+    probe = lay_out(browser, _experiment_page(make_run_folder, tmp_path), NARROW)
     assert "outcome" in probe["headings"]
     assert "verdict" not in probe["headings"]
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_shows_its_plots(name: str, make_run_folder: FolderMaker, tmp_path: Path) -> None:
+def test_a_page_shows_its_plots(name: str, browser: Browser, make_run_folder: FolderMaker, tmp_path: Path) -> None:
     """The page fetches nothing and has no errors. Every plot is wide enough to read, and its curve is visible."""
     make, plots, colored = PAGES[name]
-    page = render(make(make_run_folder, tmp_path), tmp_path)
+    page = render(browser, make(make_run_folder, tmp_path))
     assert page.probe["problems"] == []
     assert page.probe["fetched"] == []
     assert len(page.probe["plots"]) == plots
@@ -273,31 +208,49 @@ def test_a_page_shows_its_plots(name: str, make_run_folder: FolderMaker, tmp_pat
     assert page.probe["smallestText"] >= 11
     assert page.probe["overflowing"] == []
     assert page.probe["scrolled"] == [], "a table is cut off"
-    assert page.probe["smallestInPlots"] >= _LEAST_PIXELS
+
+
+def test_the_browser_draws_the_values_of_the_traces(
+    browser: Browser, make_run_folder: FolderMaker, tmp_path: Path
+) -> None:
+    """The peaks are the exact ones of the trace, and the names of curves stay texts whatever they are."""
+    name = "</script><img src=x onerror=problems.push(1)>\"'$x@y"
+    folder = make_run_folder("sfc", flows=make_flows().with_columns(tag=pl.lit(name)))
+    probe = lay_out(browser, write_run_report(folder), WIDE)
+    assert probe["problems"] == []
+    run = load_run(folder)
+    _, steps = hottest_buffer_steps(run.queues)  # type: ignore[misc]
+    [*_, buffer], *_, goodput = probe["lines"]
+    scale = 1e6 if steps.values.max() >= 1e6 else 1e3
+    corners = np.column_stack([np.repeat(steps.times_us, 2)[:-1], np.repeat(steps.values / scale, 2)[1:]])
+    assert np.column_stack([buffer["x"], buffer["y"]]) == pytest.approx(corners, rel=1e-6)
+    assert goodput[0]["name"] == name
+    begins_us, gbps = rates_without_gaps(tag_rates(run.goodput, run.flows))
+    assert set(goodput[0]["x"]) == set(begins_us.astype(np.float32).tolist())
+    assert max(goodput[0]["y"]) == pytest.approx(gbps.max(), rel=1e-6)
 
 
 def test_the_overview_of_large_runs_is_not_cut_off_in_a_wide_window(
-    make_run_folder: FolderMaker, tmp_path: Path
+    browser: Browser, make_run_folder: FolderMaker, tmp_path: Path
 ) -> None:
     schemes = ("irn", "ingress-bts+dcqcn-no-window", "onramp-straw-man+dcqcn-no-window")
     bts = BtsCounts(sent=9_876_543, suppressed=0, cache_hits=0, max_suppression_entries=0, max_cache_entries=0)
     counters = {"drops": {"buffer_full": 12_345_678}, "bts": bts, "pfc": PfcCounts(sent=1_234_567), "wall_s": 86_400.0}
     config = {"program": P4Program("my.p4", "0" * 64, "my-program")}
     folders = [make_run_folder(scheme, counters=counters, config=config) for scheme in schemes]
-    [probe] = lay_out(write_comparison_report(folders, tmp_path / "compared"), tmp_path, WIDE)
+    probe = lay_out(browser, write_comparison_report(folders, tmp_path / "compared"), WIDE)
     assert "Overview" not in probe["scrolled"]
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits_smaller_windows(name: str, make_run_folder: FolderMaker, tmp_path: Path) -> None:
+def test_a_page_fits_smaller_windows(name: str, browser: Browser, make_run_folder: FolderMaker, tmp_path: Path) -> None:
     """Neither the page nor a table scrolls sideways on a phone. Plots are below each other and legible."""
     make, *_ = PAGES[name]
-    for width, probe in zip(
-        (NARROW, MIDDLE), lay_out(make(make_run_folder, tmp_path), tmp_path, NARROW, MIDDLE), strict=True
-    ):
+    page = make(make_run_folder, tmp_path)
+    for width in (NARROW, MIDDLE):
+        probe = lay_out(browser, page, width)
         assert probe["pageWidth"] <= probe["windowWidth"] == width
         assert probe["overflowing"] == []
-        assert probe["smallestInPlots"] >= _LEAST_PIXELS
         assert probe["cutLabels"] == []
         assert probe["cutCommands"] == probe["unshaded"] == 0
         if width == NARROW:
@@ -309,29 +262,28 @@ def test_a_page_fits_smaller_windows(name: str, make_run_folder: FolderMaker, tm
 
 
 def test_traced_windows_rates_and_round_trips_of_compared_schemes_are_side_by_side(
-    make_run_folder: FolderMaker, tmp_path: Path
+    browser: Browser, make_run_folder: FolderMaker, tmp_path: Path
 ) -> None:
     folders = [make_run_folder(name) for name in ("irn", "irn+hpcc", "sfc")]
     for folder in folders:
         write_trace(folder / CONGESTION.file_name, CONGESTION, TRACED)
-    [probe] = lay_out(write_comparison_report(folders, tmp_path / "compared"), tmp_path, WIDE)
+    probe = lay_out(browser, write_comparison_report(folders, tmp_path / "compared"), WIDE)
     traced = probe["plots"][-9:]
     for row in (traced[:3], traced[3:6], traced[6:]):
         assert len({plot["y"] for plot in row}) == 1
         assert all(left["x"] + left["width"] <= right["x"] for left, right in pairwise(row))
-    assert probe["smallestInPlots"] >= _LEAST_PIXELS
     assert probe["overflowing"] == []
 
 
-def test_a_dark_page_has_no_bright_areas(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    page = render(_comparison_page(make_run_folder, tmp_path), tmp_path, _DARK)
+def test_a_dark_page_has_no_bright_areas(browser: Browser, make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    page = render(browser, _comparison_page(make_run_folder, tmp_path), dark=True)
     assert (page.picture.mean(axis=2) > 0.9).mean() < 0.02
     assert page.pixels_of(IN_THE_DARK[scheme_color("sfc")], 0) > 200
     letters = (page.plot(0).mean(axis=2) > 0.75).mean()
     assert 0.002 < letters < 0.1
 
 
-def test_a_claim_that_does_not_hold_stands_out(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    [probe] = lay_out(_experiment_page(make_run_folder, tmp_path), tmp_path, WIDE)
+def test_a_claim_that_does_not_hold_stands_out(browser: Browser, make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    probe = lay_out(browser, _experiment_page(make_run_folder, tmp_path), WIDE)
     holds, fails = probe["holds"]
     assert holds != fails

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import polars as pl
 import pytest
 from matplotlib.collections import LineCollection
 
+from sfc_testbed.analysis.plots.canvas import draw
 from sfc_testbed.analysis.plots.over_axes import AxisLine, plot_over_axis
 from sfc_testbed.analysis.report.first_sentence import of_sweep
 from sfc_testbed.analysis.report.sweep import write_sweep_page
@@ -20,6 +20,7 @@ from sfc_testbed.analysis.results.over_seeds import estimate_of
 from sfc_testbed.analysis.results.result import ResultError, read_result
 from sfc_testbed.analysis.results.swept import SWEEP_FILE, TABLE_FILE, is_sweep, read_sweep_results, shared_runs
 from tests.analysis.conftest import FolderMaker
+from tests.analysis.report.reading import legend_of, plots_of
 
 
 def sweep_folder(make_run_folder: FolderMaker, folder: Path) -> Path:
@@ -44,7 +45,7 @@ def sweep_folder(make_run_folder: FolderMaker, folder: Path) -> Path:
 def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderMaker, tmp_path: Path) -> None:
     folder = sweep_folder(make_run_folder, tmp_path / "sweep")
     assert is_sweep(folder)
-    page = write_sweep_page(folder, ["sfc degree=32: no room"]).read_text()
+    page = write_sweep_page(folder, ["sfc degree=32: no room"], pictures=True).read_text()
     assert "8 jobs (6 distinct runs) of incast were executed." in page
     assert "The peak buffer is " in page
     assert "(sfc, degree 8, q_th_bytes 250000) to" in page
@@ -53,14 +54,9 @@ def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderM
     assert "sfc degree=32: no room" in page
     assert page.count("<figure>") == 2
     assert {"over-degree.png", "over-switch-q_th_bytes.png", "results.csv"} <= {path.name for path in folder.iterdir()}
-    over_degree, over_threshold = re.findall(r'<ul class="legend">(.*?)</ul>', page, re.DOTALL)
-    assert re.findall(r"</svg>\s*([^<]+)</li>", over_degree) == [
-        "irn",
-        "sfc, q_th_bytes 250,000",
-        "sfc, q_th_bytes 500,000",
-    ]
-    labels = re.findall(r"</svg>\s*([^<]+)</li>", over_threshold)
-    assert labels == ["irn, degree 8", "sfc, degree 8", "irn, degree 16", "sfc, degree 16"]
+    over_degree, over_threshold = map(legend_of, plots_of(page))
+    assert over_degree == ["irn", "sfc, q_th_bytes 250,000", "sfc, q_th_bytes 500,000"]
+    assert over_threshold == ["irn, degree 8", "sfc, degree 8", "irn, degree 16", "sfc, degree 16"]
     assert page.count("jobs/irn,8") == 2
 
 
@@ -69,7 +65,7 @@ def test_bars_of_a_sweep_are_confidence_intervals_beside_each_other() -> None:
         AxisLine(name, name, [estimate_of([mean - 1.0, mean + 1.0, mean]), None], [estimate_of([mean]), None])
         for name, mean in (("irn", 10.0), ("sfc", 20.0))
     ]
-    left, right = plot_over_axis("degree", [8, 16], lines, slowdown_title="P99").axes
+    left, right = draw(plot_over_axis("degree", [8, 16], lines, slowdown_title="P99")).axes
     [low, high] = lines[0].slowdowns[0].interval  # type: ignore[union-attr,misc]
     bars = [collection for collection in left.collections if isinstance(collection, LineCollection)]
     assert bars[0].get_segments()[0][:, 1] == pytest.approx([low, high])
@@ -89,6 +85,8 @@ def test_a_sweep_says_that_the_seed_changes_nothing(make_run_folder: FolderMaker
     pl.concat([once, again]).write_parquet(folder / TABLE_FILE)
     assert "The seed changes nothing." in of_sweep(read_sweep_results(folder))
     assert "The seed changes nothing." in write_sweep_page(folder).read_text()
+    pl.concat([once, again]).with_columns(verdict=pl.lit("invalid")).write_parquet(folder / TABLE_FILE)
+    assert "The seed changes nothing" not in of_sweep(read_sweep_results(folder))
     pl.concat([once, again.with_columns(max_buffer_bytes=pl.col("max_buffer_bytes") + 1)]).write_parquet(
         folder / TABLE_FILE
     )

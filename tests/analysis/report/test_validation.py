@@ -58,7 +58,7 @@ def test_no_figure_is_lost_on_a_narrow_terminal(make_run_folder: FolderMaker, wi
 def test_a_page_shows_every_run_and_figure(make_run_folder: FolderMaker) -> None:
     run = _run(make_run_folder, place="degree <8>")
     folder = make_run_folder().parent
-    page = write_validation_page(folder, Validation(runs=(run,), left_out=("incast pfc: why",)))
+    page = write_validation_page(folder, Validation(runs=(run,), left_out=("incast pfc: why",)), pictures=True)
     html = page.read_text()
     assert html.count("<figure>") == 1
     assert (folder / "buffer-1.png").exists()

@@ -67,6 +67,20 @@ def test_figures_that_are_the_same_with_every_seed_have_no_interval(result: RunR
     assert all(estimate.interval is None for estimate in estimates)
 
 
+@pytest.mark.parametrize("failure", [{"verdict": "invalid"}, {"unfinished": True}], ids=str)
+def test_runs_that_failed_alike_do_not_show_that_the_seed_changes_nothing(
+    result: RunResult, failure: dict[str, str | bool]
+) -> None:
+    if "unfinished" in failure:
+        flows = result.flows.model_copy(update={"completed": result.flows.total - 1})
+        failed = result.model_copy(update={"flows": flows, "has_fixed_duration": False})
+    else:
+        failed = result.model_copy(update=failure)
+    comparison = _compared(failed, dict.fromkeys([("irn", 1), ("sfc", 1), ("irn", 2), ("sfc", 2)], 100))
+    assert not [warning for warning in comparison.warnings if "The seed changes nothing" in warning]
+    assert "The seed changes nothing" not in printed(comparison_table(comparison)) + of_comparison(comparison)
+
+
 def test_a_scheme_that_no_seed_changes_is_named(result: RunResult) -> None:
     comparison = _compared(result, {("irn", 1): 100, ("sfc", 1): 50, ("irn", 2): 100, ("sfc", 2): 60})
     [warning] = comparison.warnings
@@ -132,7 +146,7 @@ def test_means_are_in_page_and_file(make_run_folder: FolderMaker, tmp_path: Path
         for seed in (1, 2)
         for scheme, load in (("irn", 2.0), ("sfc", 0.5))
     ]
-    page = write_comparison_report(folders, tmp_path / "out")
+    page = write_comparison_report(folders, tmp_path / "out", pictures=True)
     stored, _ = read_comparison(tmp_path / "out")
     assert [scheme.scheme for scheme in stored.over_seeds] == ["irn", "sfc"]
     text = page.read_text()

@@ -15,7 +15,7 @@ from sfc_testbed.analysis.results.build import build_result
 from sfc_testbed.analysis.results.counters import RunCounters
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.request.spec import RunConfig
-from sfc_testbed.telemetry.figures import SenderCounts
+from sfc_testbed.telemetry.figures import SenderFigures
 from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, QUEUES, SIGNALS, WHOLE_BUFFER
 from tests.analysis.conftest import CONFIG, COUNTERS
 
@@ -23,7 +23,7 @@ SMALL_FLOWS: Sequence[dict[str, Any]] = (
     {
         "flow_id": 1, "src": "h1", "dst": "h2", "tag": "incast", "size_bytes": 1000, "start_us": 10.0,
         "finish_us": 30.0, "fct_us": 20.0, "ideal_fct_us": 10.0, "slowdown": 2.0,
-        **asdict(SenderCounts(packets_sent=1)), "paused_us": 3.5, "corrupted": False,
+        **asdict(SenderFigures(packets_sent=1, paused_us=3.5)), "corrupted": False,
     },
 )  # fmt: skip
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from sfc_testbed.contract.frames import with_record, with_slot, with_tos
 from sfc_testbed.hosts.transport.algorithms import Algorithms
-from sfc_testbed.hosts.transport.messages import Event, IncomingMessage, NicAddress, OutgoingMessage
+from sfc_testbed.hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
 from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire import int_header, int_slots, pfc
 from sfc_testbed.wire.constants import (

@@ -5,8 +5,9 @@
 import pytest
 
 from sfc_testbed.contract.link import FakeLink, bts
-from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.dilation import Dilation
 
 SFC = TransportSettings(flow_control="sfc", congestion="window", loss_recovery="irn")
@@ -22,11 +23,11 @@ def test_new_settings_apply_only_to_new_messages() -> None:
     link.transfer(500_000, ready_ns=20_000)
     link.run(until_ns=60_000)
     old, new = link.a.state().messages
-    assert (old.report.message.flow_id, new.report.message.flow_id) == (1, 2)
+    assert (old.transmission.message.flow_id, new.transmission.message.flow_id) == (1, 2)
     assert old.window_bytes == 125_000
     link.run()
     assert [event.figures.corrupted for event in link.of(MessageReceived, "b")] == [False, False]
-    assert len(link.of(SendingReport, "a")) == 2
+    assert len(link.of(Transmission, "a")) == 2
     assert link.a.statistics().timeouts == 0
 
 

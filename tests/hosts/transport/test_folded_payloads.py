@@ -5,8 +5,8 @@
 import pytest
 
 from sfc_testbed.contract.link import FakeLink
-from sfc_testbed.hosts.transport.messages import Event
 from sfc_testbed.hosts.transport.nic import Nic
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK
 from sfc_testbed.wire.tail import pack_tail, tail_bytes, whole_frame

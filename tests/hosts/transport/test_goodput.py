@@ -67,7 +67,7 @@ def test_intervals_count_from_a_start_that_is_set_later() -> None:
     start_ns = 3 * INTERVAL_NS + 777
     link = FakeLink(TransportSettings(goodput_interval_ns=INTERVAL_NS), epoch_ns=123)
     link.transfer(200_000, ready_ns=start_ns)
-    link.b.count_intervals_from(start_ns)
+    link.b.start(start_ns)
     link.transfer(200_000, ready_ns=start_ns)
     link.run()
     all_intervals = intervals(link)

@@ -9,8 +9,9 @@ import pytest
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
-from sfc_testbed.hosts.transport.messages import MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.messages import MessageReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from tests.hosts.transport.fake_star import FakeStar
 
 SENDERS = 16
@@ -33,7 +34,7 @@ def test_every_combination_survives_an_incast_with_drops(
     star.run()
     received = star.of(MessageReceived, SENDERS)
     assert [event.figures.corrupted for event in received] == [False] * SENDERS
-    counts = [event.counts for source in range(SENDERS) for event in star.of(SendingReport, source)]
+    counts = [event.figures for source in range(SENDERS) for event in star.of(Transmission, source)]
     assert len(counts) == SENDERS
     assert sum(count.packets_resent for count in counts) >= star.drops > 0
     assert sum(count.packets_sent - count.packets_resent for count in counts) == SENDERS * 31

@@ -10,9 +10,10 @@ from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 
 from sfc_testbed.contract.link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts
-from sfc_testbed.hosts.transport.messages import BtsReceived, SendingReport
+from sfc_testbed.hosts.transport.messages import BtsReceived
 from sfc_testbed.hosts.transport.programs import FlowKey, flow_key
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire import ipv4, udp
 from sfc_testbed.wire.constants import BtsCause
 from sfc_testbed.wire.ethernet import pack_header
@@ -81,7 +82,7 @@ def test_queue_pairs_and_programs_share_the_wire_equally() -> None:
     link = link_with(p1000=100)
     link.transfer(100_000)
     link.run()
-    (completed,) = link.of(SendingReport, "a")
+    (completed,) = link.of(Transmission, "a")
     assert completed.finish_ns == pytest.approx(2 * 8_464 + 10_000, rel=0.1)
     assert departures(link, 1000)[-1] == pytest.approx(2 * 8_272, rel=0.1)
 

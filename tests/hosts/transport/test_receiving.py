@@ -9,10 +9,11 @@ from typing import Literal
 import pytest
 
 from sfc_testbed.contract.link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts, transferred
-from sfc_testbed.hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage, SendingReport
+from sfc_testbed.hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import MOST_CONTROL_FRAMES
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire import pfc
 from sfc_testbed.wire.constants import CLASS_CONTROL, CLASS_DATA, DSCP_CONTROL, DSCP_DATA, PFC_MAX_QUANTA
 from sfc_testbed.wire.ethernet import pack_header
@@ -57,7 +58,7 @@ def test_packet_numbering_continues_over_messages_and_idle_times() -> None:
     for number in range(20):
         link.transfer(2_500, qpn=1, ready_ns=number % 3 * 100_000)
     link.run()
-    assert len(link.of(SendingReport, "a")) == 20
+    assert len(link.of(Transmission, "a")) == 20
     psns = [psn for *_, psn in link.data_sent()]
     assert psns == list(range(60))
 
@@ -154,7 +155,7 @@ def acknowledgement(psn: int, syndrome: int, more: bytes = b"") -> bytes:
 def test_an_impossible_acknowledgement_is_counted_and_completes_no_flow(frame: bytes) -> None:
     link = transferred(100_000, arrivals=[(200, frame)])
     assert link.a.statistics().malformed == 1
-    assert link.of(SendingReport, "a")[0].finish_ns > 10_000
+    assert link.of(Transmission, "a")[0].finish_ns > 10_000
 
 
 def test_acknowledgements_for_finished_and_unknown_queue_pairs_are_counted_separately() -> None:
@@ -251,7 +252,7 @@ def test_a_pause_of_the_data_class_holds_acknowledgements_in_that_class(
     link.run(until_ns=50_000)
     assert [name for _, name, _ in link.sent] == ["a"] + ["b"] * (not is_held)
     link.run()
-    assert len(link.of(SendingReport, "a")) == 1
+    assert len(link.of(Transmission, "a")) == 1
 
 
 def test_with_cnps_marks_in_acknowledgements_are_no_congestion_notice() -> None:
@@ -273,14 +274,14 @@ def test_with_cnps_marks_in_acknowledgements_are_no_congestion_notice() -> None:
 def test_only_every_nth_packet_and_the_last_are_acknowledged() -> None:
     link = transferred(102_000, TransportSettings(ack_every=4, congestion="window"))
     assert link.b.statistics().acks_sent == 26
-    assert len(link.of(SendingReport, "a")) == 1
+    assert len(link.of(Transmission, "a")) == 1
 
 
 def test_a_window_smaller_than_the_acknowledgement_interval_does_not_stall() -> None:
     """The packet that fills the window requests an acknowledgement too."""
     settings = TransportSettings(ack_every=64, congestion="window", congestion_parameters={"window_bytes": 3_000})
     link = transferred(30_000, settings)
-    assert link.of(SendingReport, "a")[0].counts.timeouts == 0
+    assert link.of(Transmission, "a")[0].figures.timeouts == 0
 
 
 @pytest.mark.parametrize("other", [IncomingMessage(2, 1, 101, IP_A + 1, 10), IncomingMessage(2, 2, 101, IP_A, 10)])

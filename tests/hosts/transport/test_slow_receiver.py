@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from sfc_testbed.contract.frames import with_record
-from sfc_testbed.hosts.transport.messages import SendingReport
 from sfc_testbed.hosts.transport.receive_buffer import DataPacket
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.constants import CLASS_DATA
 from sfc_testbed.wire.int_header import HopRecord, request, strip
 from sfc_testbed.wire.pfc import pack_frame, unpack_frame
@@ -47,8 +47,8 @@ def requests(star: FakeStar) -> list[tuple[int, int]]:
 def test_with_pfc_nothing_is_lost_and_the_receiver_determines_the_rate() -> None:
     star = run("pfc")
     counters = star.nics[1].statistics()
-    (completed,) = star.of(SendingReport, 0)
-    assert (counters.receiver_overruns, completed.counts.packets_resent) == (0, 0)
+    (completed,) = star.of(Transmission, 0)
+    assert (counters.receiver_overruns, completed.figures.packets_resent) == (0, 0)
     quanta = [request_quanta for _, request_quanta in requests(star)]
     assert quanta[0] == 65535
     assert quanta[-1] == 0
@@ -61,9 +61,9 @@ def test_with_pfc_nothing_is_lost_and_the_receiver_determines_the_rate() -> None
 def test_without_pfc_packets_are_lost_and_resent() -> None:
     star = run("none")
     counters = star.nics[1].statistics()
-    (completed,) = star.of(SendingReport, 0)
+    (completed,) = star.of(Transmission, 0)
     assert counters.receiver_overruns > 0
-    assert completed.counts.packets_resent >= counters.receiver_overruns
+    assert completed.figures.packets_resent >= counters.receiver_overruns
     assert (counters.pfc_sent, counters.messages_corrupted) == (0, 0)
 
 

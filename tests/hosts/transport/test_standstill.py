@@ -6,9 +6,10 @@ import pytest
 
 from sfc_testbed.contract.link import FakeLink
 from sfc_testbed.hosts.transport.algorithms import Algorithms
-from sfc_testbed.hosts.transport.messages import MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.messages import MessageReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.standstill import StallingNic, Standstill
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.dilation import Dilation
 
 SETTINGS = TransportSettings(congestion="window", loss_recovery="irn")
@@ -36,7 +37,7 @@ def test_a_stalled_sender_starts_no_frame_and_continues_afterwards() -> None:
     assert not [start_ns for start_ns in _starts(link) if 10_000 <= start_ns < 60_000]
     assert min(start_ns for start_ns in _starts(link) if start_ns >= 60_000) == 60_000
     assert [event.figures.corrupted for event in link.of(MessageReceived, "b")] == [False]
-    [completed] = link.of(SendingReport, "a")
+    [completed] = link.of(Transmission, "a")
     assert completed.finish_ns > 60_000
     assert link.a.statistics().ring_overruns == 0
 

@@ -14,7 +14,7 @@ import pytest
 from sfc_testbed.analysis.results.result import ResultError, read_result
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent
 from sfc_testbed.request.spec import RunSpec
-from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderFigures
 from sfc_testbed.telemetry.flow_parts import SENT
 from sfc_testbed.telemetry.journal import JOURNAL_FOLDER, has_journal
 from sfc_testbed.telemetry.reader import read_trace
@@ -34,7 +34,7 @@ def failed_run(folder: Path) -> Path:
     def clock(plan: Any, folder: Path, recorder: Recorder, *_: object) -> None:
         recorder.begin(0)
         for flow_id in (3, 1):
-            recorder.take(FlowSent(flow_id, 400.0 + flow_id, 0.0, SenderCounts(packets_sent=250)))
+            recorder.take(FlowSent(flow_id, 400.0 + flow_id, SenderFigures(packets_sent=250)))
             recorder.take(FlowReceived(flow_id, ReceiverFigures(corrupted=False)))
         raise RunError("the third agent is gone")
 

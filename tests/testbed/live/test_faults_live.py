@@ -76,7 +76,7 @@ def test_the_prompts_network_routes_around_a_dead_link() -> None:
             assert net.wait(messages, seconds=40), (
                 f"{sum(not message.is_done for message in messages)} of 16 did not arrive"
             )
-            assert [message.sent.counts.packets_resent for message in messages if message.sent is not None] == [0] * 16
+            assert [message.sent.figures.packets_resent for message in messages if message.sent is not None] == [0] * 16
 
 
 @pytest.mark.parametrize(("a", "b"), [("tor1", "spine1"), ("h3", "tor2"), ("h1", "tor1")])

@@ -108,8 +108,8 @@ def test_a_bts_with_zeros_in_the_padding_pauses_the_flows_from_its_port() -> Non
         assert (signal.cause, signal.switch, signal.sent_us) == ("unknown", "unknown", None)
         assert (signal.flow_id, signal.obeyed, signal.pause_us) == (paused.flow.flow_id, True, PAUSE_US)
         assert paused.sent is not None and other.sent is not None
-        assert paused.sent.paused_us == pytest.approx(PAUSE_US, rel=0.05)
-        assert other.sent.paused_us == 0
+        assert paused.sent.figures.paused_us == pytest.approx(PAUSE_US, rel=0.05)
+        assert other.sent.figures.paused_us == 0
 
 
 def test_a_tcp_signal_of_the_prototype_pauses_one_connection_for_its_time() -> None:

@@ -14,7 +14,7 @@ from sfc_testbed.hosts.build import build_nics
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Goodput, Record
 from sfc_testbed.hosts.records import RecordWriter
 from sfc_testbed.request.spec import RunSpec
-from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderFigures
 from sfc_testbed.telemetry.reader import read_trace
 from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, SIGNALS
 from sfc_testbed.testbed.flows import planned
@@ -54,7 +54,7 @@ def test_the_trace_has_every_flow_of_the_plan(plan: RunPlan, tmp_path: Path) -> 
 def test_the_trace_is_the_same_in_one_part_and_in_many(
     plan: RunPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ends = [FlowSent(number, 1e9, 0.0, SenderCounts(number), False, None) for number in range(len(plan.flows), 1, -3)]
+    ends = [FlowSent(number, 1e9, SenderFigures(number), False, None) for number in range(len(plan.flows), 1, -3)]
     received = [FlowReceived(number, ReceiverFigures(corrupted=False)) for number in range(1, len(plan.flows), 2)]
     frames = []
     for size in (len(plan.flows), 7):
@@ -78,7 +78,7 @@ def test_nics_know_flows_by_the_plans_numbers(plan: RunPlan, tmp_path: Path) -> 
     sent = {record.flow_id: record for record in records if isinstance(record, FlowSent)}
     assert sent.keys() == {flow.flow_id for flow in plan.flows}
     flows = recorded(plan, tmp_path, *records)
-    assert flows["packets_sent"].to_list() == [sent[flow.flow_id].counts.packets_sent for flow in plan.flows]
+    assert flows["packets_sent"].to_list() == [sent[flow.flow_id].figures.packets_sent for flow in plan.flows]
     assert flows["packets_sent"].sum() > 0
 
 
@@ -86,7 +86,7 @@ def test_the_row_of_a_flow_joins_the_records_of_sender_and_receiver(plan: RunPla
     flow = plan.flows[1]
     finish_us = flow.start_ns / 1000 + 80
     counts = {"packets_sent": 7, "packets_resent": 2, "bytes_resent": 2000, "timeouts": 1, "naks": 4}
-    sent = FlowSent(flow.flow_id, finish_us, 2.5, SenderCounts(**counts))
+    sent = FlowSent(flow.flow_id, finish_us, SenderFigures(**counts, paused_us=2.5))
     row = recorded(plan, tmp_path, sent, FlowReceived(flow.flow_id, ReceiverFigures(corrupted=True))).row(1, named=True)
     assert (row["flow_id"], row["finish_us"], row["paused_us"], row["corrupted"]) == (2, finish_us, 2.5, True)
     assert row["fct_us"] == pytest.approx(80)
@@ -99,11 +99,11 @@ def test_a_run_is_complete_when_both_ends_of_all_flows_are_done(plan: RunPlan, t
         for flow in plan.flows:
             recorder.take(FlowReceived(flow.flow_id, ReceiverFigures(corrupted=False)))
         for flow in plan.flows[1:]:
-            recorder.take(FlowSent(flow.flow_id, 1e6, 0.0, SenderCounts()))
+            recorder.take(FlowSent(flow.flow_id, 1e6, SenderFigures()))
         assert (recorder.ends.completed, recorder.ends.is_complete) == (len(plan.flows) - 1, False)
-        recorder.take(FlowSent(1, None, 0.0, SenderCounts()))
+        recorder.take(FlowSent(1, None, SenderFigures()))
         assert not recorder.ends.is_complete
-        recorder.take(FlowSent(1, 1e6, 0.0, SenderCounts()))
+        recorder.take(FlowSent(1, 1e6, SenderFigures()))
         assert recorder.ends.is_complete
 
 
@@ -113,10 +113,10 @@ def test_a_flow_given_up_is_not_waited_for(plan: RunPlan, tmp_path: Path) -> Non
         for flow in (early, *others):
             recorder.take(FlowReceived(flow.flow_id, ReceiverFigures(corrupted=False)))
         for flow in others:
-            recorder.take(FlowSent(flow.flow_id, 1e6, 0.0, SenderCounts()))
+            recorder.take(FlowSent(flow.flow_id, 1e6, SenderFigures()))
         for flow in (early, late, never):
             assert not recorder.ends.is_complete
-            recorder.take(FlowSent(flow.flow_id, None, 0.0, SenderCounts(timeouts=9), gave_up=True))
+            recorder.take(FlowSent(flow.flow_id, None, SenderFigures(timeouts=9), gave_up=True))
         recorder.take(FlowReceived(late.flow_id, ReceiverFigures(corrupted=False)))
         assert recorder.ends.is_complete
         assert (recorder.ends.completed, recorder.ends.undelivered) == (len(others), 0)
@@ -131,7 +131,7 @@ def test_an_acknowledged_flow_without_a_receivers_record_is_undelivered(plan: Ru
         for flow in others:
             recorder.take(FlowReceived(flow.flow_id, ReceiverFigures(corrupted=False)))
         for flow in plan.flows:
-            recorder.take(FlowSent(flow.flow_id, 1e6, 0.0, SenderCounts()))
+            recorder.take(FlowSent(flow.flow_id, 1e6, SenderFigures()))
         assert (recorder.ends.is_complete, recorder.ends.undelivered) == (False, 2)
         recorder.take(FlowReceived(first.flow_id, ReceiverFigures(corrupted=False)))
         assert (recorder.ends.is_complete, recorder.ends.undelivered) == (False, 1)

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import pytest
 
-from sfc_testbed.hosts.transport.messages import Event
+from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError

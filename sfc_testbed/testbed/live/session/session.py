@@ -20,6 +20,8 @@ from typing import Any
 import psutil
 
 from sfc_testbed.hosts.protocol import Adopt, Signal
+from sfc_testbed.request.arguments import checked_call
+from sfc_testbed.request.quantities import read_in_unit
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.model.flow import MAX_SIZE_BYTES, Flow
@@ -48,6 +50,7 @@ _TAG = "prompt"
 _RUNS, _FOLDER = Path("runs"), "cli"
 # Time from the request of a message to its start: both ends get the message meanwhile.
 _ASK_MARGIN_NS = 150_000_000
+_LONGEST_WAIT_S = 1_000_000
 
 
 class LiveSession:
@@ -74,6 +77,10 @@ class LiveSession:
         """The number of signals that hosts received before the current scheme began."""
         self._hub = self._start_hub(interrupt)
 
+    def __repr__(self) -> str:
+        size = f"hosts: {len(self.topology.hosts)}, switches: {len(self.switches)}"
+        return f"<Network {self.topology.name} under {self.scheme}, {size}, dilation: {self.dilation.factor}>"
+
     @property
     def scheme(self) -> str:
         """The name of the scheme, with the congestion control."""
@@ -84,6 +91,7 @@ class LiveSession:
         """The model time since the NICs started; 0 until then."""
         return self.dilation.model_us(max(0, time.monotonic_ns() - self._hub.start_ns))
 
+    @checked_call
     def restarted_us(self, switch: str) -> float | None:
         """Return the model time at which a switch was started again; None if the NICs are younger than the switch."""
         since_ns = self.switch(switch).started_ns - self._hub.start_ns
@@ -96,14 +104,23 @@ class LiveSession:
 
     # messages
 
-    def send(self, src: str, dst: str, size_bytes: int) -> Message:
-        """Start a message from one host to another. Raises UsageError for an unknown host or an invalid size."""
+    @checked_call
+    def send(self, src: str, dst: str, size_bytes: int | str) -> Message:
+        """Start a message from one host to another; the size may be a text such as "20KB".
+
+        Raises UsageError for an unknown host or an invalid size.
+        """
         [message] = self._start([(src, dst, size_bytes, 0)])
         return message
 
-    def incast(self, dst: str, senders: int, size_bytes: int, sync_us: float = 0) -> list[Message]:
-        """Start a message to `dst` from each of `senders` random other hosts, within a synchronization window."""
+    @checked_call
+    def incast(self, dst: str, senders: int, size_bytes: int | str, sync_us: float | str = 0) -> list[Message]:
+        """Start a message to `dst` from each of `senders` random other hosts, within a synchronization window.
+
+        The size and the window may be texts such as "20KB" and "5us".
+        """
         self.host(dst)
+        sync_us = _read("sync_us", sync_us, "us")
         others = [host.name for host in self.topology.hosts if host.name != dst]
         if not 1 <= senders <= len(others):
             raise UsageError(f"{senders} hosts cannot send to {dst}: the network has {len(others)} other hosts")
@@ -113,11 +130,14 @@ class LiveSession:
         window_ns = sync_us * 1000
         return self._start([(src, dst, size_bytes, round(self._random.uniform(0, window_ns))) for src in sources])
 
+    @checked_call
     def wait(self, messages: Sequence[Message] | None = None, seconds: float = 60) -> bool:
         """Wait up to `seconds` of wall time until these or all messages are done; return whether they are.
 
         Raises RunError if the NICs have ended.
         """
+        if not 0 <= seconds <= _LONGEST_WAIT_S:
+            raise UsageError(f"seconds: must be between 0 and {_LONGEST_WAIT_S}, not {seconds:g}")
         are_done = self.journal.wait(self.journal.unfinished() if messages is None else messages, seconds)
         if not are_done and self._hub.failure is not None:
             raise RunError(self._hub.failure)
@@ -133,12 +153,14 @@ class LiveSession:
 
     # switches
 
+    @checked_call
     def switch(self, name: str) -> ControlledSwitch:
         """Return a switch by name. Raises UsageError if there is none."""
         if name not in self.switches:
             raise UsageError(f"unknown switch {name!r}; choose from {', '.join(self.switches)}")
         return self.switches[name]
 
+    @checked_call
     def host(self, name: str) -> Host:
         """Return a host by name. Raises UsageError if there is none."""
         if name not in self.topology.host:
@@ -146,6 +168,7 @@ class LiveSession:
             raise UsageError(f"unknown host {name!r}; choose from {hosts[0].name} to {hosts[-1].name}")
         return self.topology.host[name]
 
+    @checked_call
     def node(self, name: str) -> Any:
         """Return a host or switch as Mininet's node: `cmd` and `popen` start applications in its network.
 
@@ -155,15 +178,17 @@ class LiveSession:
             self.host(name)
         return self.network.emulation.net.get(name)
 
-    def port(self, switch: str, word: str) -> SwitchPort:
+    @checked_call
+    def port(self, switch: str, word: str | int) -> SwitchPort:
         """Return a port by its number or its neighbour's name. Raises UsageError unless exactly one port matches."""
         self.switch(switch)
-        ports = [port for port in self.topology.ports[switch] if word in (str(port.number), port.peer.node)]
+        ports = [port for port in self.topology.ports[switch] if str(word) in (str(port.number), port.peer.node)]
         if len(ports) != 1:
             choices = ", ".join(f"{port.number} ({port.peer.node})" for port in self.topology.ports[switch])
             raise UsageError(f"unknown or ambiguous port {word!r} of {switch}; choose from {choices}")
         return ports[0]
 
+    @checked_call
     def start_switch(self, name: str) -> None:
         """Start a switch that was stopped or has ended, with its initial settings and the changes made since.
 
@@ -185,16 +210,19 @@ class LiveSession:
             if not controlled.is_up:
                 raise UsageError(f"{controlled.state}: start all switches first, with `switch {controlled.name} start`")
 
+    @checked_call
     def queues(self, switch: str) -> list[reading.QueueDepth]:
         """Return the queues of a switch that hold frames now."""
         return list(reading.queue_depths(self.topology, self.switch(switch)))
 
+    @checked_call
     def cache(self, switch: str) -> reading.PauseCache:
         """Return the current contents of a switch's pause cache."""
         controlled = self.switch(switch)
         zero_ns = self.network.epoch_ns + controlled.clock_lag_ns
         return reading.pause_cache(self.topology, controlled, self.dilation, zero_ns)
 
+    @checked_call
     def paused_ports(self, switch: str) -> list[tuple[SwitchPort, int | None]]:
         """Return the ports of a switch that a switch at the other end pauses now, under PFC or BFC.
 
@@ -213,6 +241,7 @@ class LiveSession:
         counts = [(port, reading.paused_queues(self.switch(switch), port.number)) for port in ports]
         return [(port, queues) for port, queues in counts if queues]
 
+    @checked_call
     def set_rate(self, switch: str, port: SwitchPort, gbps: float) -> None:
         """Change the rate of a switch port."""
         if not 0 < gbps <= 100_000:
@@ -223,6 +252,7 @@ class LiveSession:
         )
         self._rates_gbps[switch, port.number] = gbps
 
+    @checked_call
     def set_scheme(self, name: str) -> None:
         """Change the scheme while the network runs; messages under way keep the rules that they began with."""
         plan = plan_network(self._request_with(scheme=name))
@@ -244,6 +274,7 @@ class LiveSession:
 
     # links
 
+    @checked_call
     def set_link(self, a: str, b: str, *, up: bool) -> int:
         """Take all links between two nodes down or up, and route around dead links; return the number of links."""
         links = links_between(self.topology, a, b)
@@ -278,6 +309,7 @@ class LiveSession:
 
     # planning a scenario, and ending the session
 
+    @checked_call
     def plan_scenario(self, name: str, scale: str, settings: Sequence[str]) -> RunPlan:
         """Return a scenario's plan on this network with its settings. Raises UsageError if that is impossible."""
         request = self._request_with(scheme=self.scheme)
@@ -339,8 +371,11 @@ class LiveSession:
             raise
         return hub
 
-    def _start(self, requests: Sequence[tuple[str, str, int, int]]) -> list[Message]:
-        """Start messages, each given as source, destination, size in bytes, and delay in ns."""
+    def _start(self, asked: Sequence[tuple[str, str, int | str, int]]) -> list[Message]:
+        """Start messages, each given as source, destination, size, and delay in ns."""
+        requests = [
+            (src, dst, round(_read("size_bytes", size, "bytes")), delay_ns) for src, dst, size, delay_ns in asked
+        ]
         for src, dst, size_bytes, _ in requests:
             if self.host(src) == self.host(dst):
                 raise UsageError(f"{src} cannot send to itself")
@@ -376,6 +411,14 @@ class LiveSession:
 
 Network = LiveSession
 """The public name of a session."""
+
+
+def _read(name: str, value: str | float, unit: str) -> float:
+    """Return a number of bytes or us. UsageError if it is a text without a valid number."""
+    try:
+        return read_in_unit(value, unit)
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}") from error
 
 
 def _programs_of(network: LiveNetwork) -> list[psutil.Process]:

@@ -31,6 +31,7 @@ enum flag {
 enum { REPORT_WORDS = 13, REPORT_ETHERTYPE = 0x88B5, FIELDS = 1 };
 
 struct phv {
+    struct sw_phv shared;
     uint8_t ethernet[14];
     uint8_t report[4 * REPORT_WORDS];
     bool has_ethernet, has_report;
@@ -53,12 +54,12 @@ static void take(struct sw_packet *packet, void *header, uint32_t bytes)
 
 static void parse(struct sw_pipeline *pipeline, struct sw_packet *packet)
 {
-    struct phv *phv = packet->phv;
+    struct phv *phv = (struct phv *)packet->phv;
 
     (void)pipeline;
     packet->parsed_bytes = 0;
     if (packet->len < sizeof(phv->ethernet)) {
-        packet->std.parser_error = 1;
+        packet->phv->std.parser_error = 1;
         return;
     }
     take(packet, phv->ethernet, sizeof(phv->ethernet));
@@ -71,39 +72,39 @@ static void parse(struct sw_pipeline *pipeline, struct sw_packet *packet)
 
 static void truncate_to(struct sw_packet *packet, uint32_t bytes)
 {
-    packet->requests.truncate = true;
-    packet->requests.truncate_bytes = bytes;
+    packet->phv->requests.truncate = true;
+    packet->phv->requests.truncate_bytes = bytes;
 }
 
 static void ingress(struct sw_pipeline *pipeline, struct sw_packet *packet)
 {
-    struct phv *phv = packet->phv;
+    struct phv *phv = (struct phv *)packet->phv;
     uint8_t operations;
 
     parse(pipeline, packet);
     if (!phv->has_ethernet) {
-        packet->std.egress_spec = SW_DROP_PORT;
+        packet->phv->std.egress_spec = SW_DROP_PORT;
         return;
     }
     operations = phv->ethernet[3];
-    if (packet->std.instance_type == SW_INSTANCE_RECIRCULATED) {
+    if (packet->phv->std.instance_type == SW_INSTANCE_RECIRCULATED) {
         phv->rounds++;
-        packet->std.egress_spec = port_at(phv, 4);
+        packet->phv->std.egress_spec = port_at(phv, 4);
         return;
     }
-    packet->std.egress_spec = port_at(phv, 0);
-    packet->std.priority = phv->ethernet[2];
-    if (packet->std.instance_type == SW_INSTANCE_NORMAL)
+    packet->phv->std.egress_spec = port_at(phv, 0);
+    packet->phv->std.priority = phv->ethernet[2];
+    if (packet->phv->std.instance_type == SW_INSTANCE_NORMAL)
         phv->mark = phv->ethernet[10];
-    packet->requests.clone = operations & OP_CLONE_INGRESS;
-    packet->requests.clone_session = phv->ethernet[6];
-    packet->requests.clone_fields = FIELDS;
-    packet->requests.resubmit = (operations & OP_RESUBMIT) && packet->std.instance_type == SW_INSTANCE_NORMAL;
-    packet->requests.resubmit_fields = FIELDS;
+    packet->phv->requests.clone = operations & OP_CLONE_INGRESS;
+    packet->phv->requests.clone_session = phv->ethernet[6];
+    packet->phv->requests.clone_fields = FIELDS;
+    packet->phv->requests.resubmit = (operations & OP_RESUBMIT) && packet->phv->std.instance_type == SW_INSTANCE_NORMAL;
+    packet->phv->requests.resubmit_fields = FIELDS;
     if (operations & OP_MULTICAST)
-        packet->std.mcast_grp = phv->ethernet[7];
+        packet->phv->std.mcast_grp = phv->ethernet[7];
     else
-        packet->std.egress_queue = phv->ethernet[7];
+        packet->phv->std.egress_queue = phv->ethernet[7];
     if (operations & OP_TRUNCATE_INGRESS)
         truncate_to(packet, port_at(phv, 8));
     if ((phv->ethernet[11] & FLAG_POP_EARLY) && phv->has_report) {
@@ -114,7 +115,7 @@ static void ingress(struct sw_pipeline *pipeline, struct sw_packet *packet)
 
 static void write_report(const struct sw_packet *packet, struct phv *phv)
 {
-    const struct sw_standard_metadata *std = &packet->std;
+    const struct sw_standard_metadata *std = &packet->phv->std;
     const uint32_t words[REPORT_WORDS] = {std->instance_type,
                                           std->ingress_port,
                                           std->egress_port,
@@ -151,33 +152,33 @@ static void deparse(struct sw_packet *packet, const struct phv *phv)
 
 static void egress(struct sw_pipeline *pipeline, struct sw_packet *packet)
 {
-    struct phv *phv = packet->phv;
+    struct phv *phv = (struct phv *)packet->phv;
     uint8_t operations = phv->ethernet[3];
-    bool is_clone =
-        packet->std.instance_type == SW_INSTANCE_INGRESS_CLONE || packet->std.instance_type == SW_INSTANCE_EGRESS_CLONE;
+    bool is_clone = packet->phv->std.instance_type == SW_INSTANCE_INGRESS_CLONE ||
+                    packet->phv->std.instance_type == SW_INSTANCE_EGRESS_CLONE;
 
     (void)pipeline;
     if (!is_clone) {
-        packet->requests.clone = operations & OP_CLONE_EGRESS;
-        packet->requests.clone_session = phv->ethernet[6];
-        packet->requests.clone_fields = FIELDS;
-        packet->requests.recirculate =
+        packet->phv->requests.clone = operations & OP_CLONE_EGRESS;
+        packet->phv->requests.clone_session = phv->ethernet[6];
+        packet->phv->requests.clone_fields = FIELDS;
+        packet->phv->requests.recirculate =
             (operations & OP_RECIRCULATE) && (!phv->rounds || (phv->ethernet[11] & FLAG_FOR_EVER));
-        packet->requests.recirculate_fields = FIELDS;
+        packet->phv->requests.recirculate_fields = FIELDS;
         if (operations & OP_TRUNCATE_EGRESS)
             truncate_to(packet, port_at(phv, 8));
         if (operations & OP_DROP_EGRESS)
-            packet->std.egress_spec = SW_DROP_PORT;
+            packet->phv->std.egress_spec = SW_DROP_PORT;
     }
     write_report(packet, phv);
-    if (packet->std.egress_spec != SW_DROP_PORT)
+    if (packet->phv->std.egress_spec != SW_DROP_PORT)
         deparse(packet, phv);
 }
 
 static void copy_fields(int32_t field_list, const struct sw_packet *from, struct sw_packet *to)
 {
-    const struct phv *source = from->phv;
-    struct phv *target = to->phv;
+    const struct phv *source = (const struct phv *)from->phv;
+    struct phv *target = (struct phv *)to->phv;
 
     if (field_list != FIELDS)
         return;
@@ -187,12 +188,13 @@ static void copy_fields(int32_t field_list, const struct sw_packet *from, struct
 
 static void copy_headers(const struct sw_packet *from, struct sw_packet *to)
 {
-    const struct phv *source = from->phv;
-    struct phv *target = to->phv;
+    const struct phv *source = (const struct phv *)from->phv;
+    struct phv *target = (struct phv *)to->phv;
 
-    *target = *source;
-    target->mark = 0;
-    target->rounds = 0;
+    memcpy(target->ethernet, source->ethernet, sizeof(target->ethernet));
+    memcpy(target->report, source->report, sizeof(target->report));
+    target->has_ethernet = source->has_ethernet;
+    target->has_report = source->has_report;
 }
 
 static int init(struct sw_pipeline *pipeline)

@@ -11,8 +11,8 @@ import pytest
 from sfc_testbed.contract.frames import with_ttl
 from sfc_testbed.contract.link import FakeLink, transferred
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, AckSample, CongestionControl, PathContext
-from sfc_testbed.hosts.transport.messages import SendingReport
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 
 
 class Probe(CongestionControl):
@@ -105,7 +105,7 @@ def test_packets_are_paced_by_their_size(probe: type[Probe]) -> None:
 
 def test_timers_fire_at_their_time_until_the_flow_ends(probe: type[Probe]) -> None:
     link = transferred(1_000, TransportSettings(congestion="probe"))
-    finish_ns = link.of(SendingReport, "a")[0].finish_ns
+    finish_ns = link.of(Transmission, "a")[0].finish_ns
     assert of("timer") == [("timer", time) for time in range(3_000, finish_ns, 3_000)]
     assert link.a.next_timer_ns() is None
 

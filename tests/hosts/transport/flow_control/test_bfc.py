@@ -5,8 +5,8 @@
 import pytest
 
 from sfc_testbed.contract.link import MAC_B, FakeLink
-from sfc_testbed.hosts.transport.messages import SendingReport
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.constants import CLASS_DATA, QUEUE_PAUSE_QUANTA
 from sfc_testbed.wire.pfc import quanta_ns
 from sfc_testbed.wire.queue_pause import QueuePause, pack_frame
@@ -31,7 +31,7 @@ def two_flows(*arrivals: tuple[int, bytes], settings: TransportSettings = BFC) -
 
 
 def finishes(link: FakeLink) -> dict[int, int]:
-    return {event.message.flow_id: event.finish_ns for event in link.of(SendingReport, "a")}
+    return {event.message.flow_id: event.finish_ns for event in link.of(Transmission, "a")}
 
 
 def test_data_packets_name_the_queue_of_their_flow() -> None:
@@ -51,8 +51,8 @@ def test_a_pause_holds_one_flow_until_the_resume() -> None:
     assert finishes(link)[2] < 50_000 < finishes(link)[1]
     starts = [start for start, *_ in link.data_sent() if 2_000 < start < 100_000]
     assert max(starts) >= 50_000
-    [first] = [event for event in link.of(SendingReport, "a") if event.message.flow_id == 1]
-    assert first.paused_ns == 48_000
+    [first] = [event for event in link.of(Transmission, "a") if event.message.flow_id == 1]
+    assert first.figures.paused_us == 48
 
 
 def test_a_pause_without_a_resume_ends_after_its_time() -> None:
@@ -77,7 +77,7 @@ def test_a_new_message_of_a_paused_queue_waits() -> None:
     link.inject(50_000, link.a, pause(7, MOST_UNITS))
     link.inject(90_000, link.a, pause(7, 0))
     link.run()
-    assert [event.finish_ns > 90_000 for event in link.of(SendingReport, "a")] == [False, True]
+    assert [event.finish_ns > 90_000 for event in link.of(Transmission, "a")] == [False, True]
 
 
 def test_flow_controls_without_queues_count_the_frame_and_go_on() -> None:

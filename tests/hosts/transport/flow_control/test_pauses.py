@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from sfc_testbed.contract.link import MAC_B, FakeLink, bts, transferred
-from sfc_testbed.hosts.transport.messages import BtsReceived, SendingReport
+from sfc_testbed.hosts.transport.messages import BtsReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.constants import BtsCause
 from sfc_testbed.wire.pfc import pack_frame, quanta_ns
 
@@ -26,8 +27,8 @@ def test_a_bts_pauses_its_flow_from_its_arrival() -> None:
     assert (event.obeyed, event.reason, event.flow_id, event.paused_until_ns) == (True, "obeyed", 1, 53_000)
     assert (event.signal.switch_id, event.signal.queue_depth_bytes, event.received_ns) == (7, 5, 3_000)
     assert min(start for start, *_ in link.data_sent() if start >= 3_000) == 53_000
-    (completed,) = link.of(SendingReport, "a")
-    assert completed.paused_ns == 50_000
+    (completed,) = link.of(Transmission, "a")
+    assert completed.figures.paused_us == 50
 
 
 @pytest.mark.parametrize("newer_us", [5, 0])
@@ -35,17 +36,17 @@ def test_a_newer_bts_can_shorten_the_pause(newer_us: int) -> None:
     """The new end replaces the old one, even if it is earlier (paper §3.2)."""
     link = transferred(100_000, SFC, arrivals=[(3_000, bts(1, 500)), (10_000, bts(1, newer_us))])
     assert min(start for start, *_ in link.data_sent() if start > 3_000) == 10_000 + 1_000 * newer_us
-    (completed,) = link.of(SendingReport, "a")
-    assert completed.paused_ns == 7_000 + 1_000 * newer_us
+    (completed,) = link.of(Transmission, "a")
+    assert completed.figures.paused_us == 7 + newer_us
 
 
 def test_a_pause_after_the_last_packet_keeps_nothing_back() -> None:
     link = transferred(2_000, SFC, delay_ns=20_000, arrivals=[(3_000, bts(1, 500))])
     (event,) = link.of(BtsReceived, "a")
     assert (event.obeyed, event.received_ns, event.paused_until_ns) == (True, 3_000, 3_000)
-    (completed,) = link.of(SendingReport, "a")
+    (completed,) = link.of(Transmission, "a")
     assert completed.finish_ns < 503_000
-    assert completed.paused_ns == 0
+    assert completed.figures.paused_us == 0
 
 
 def test_an_unfinished_message_without_packets_left_is_not_paused() -> None:
@@ -54,7 +55,7 @@ def test_an_unfinished_message_without_packets_left_is_not_paused() -> None:
     link.inject(3_000, link.a, bts(1, 500))
     link.run(until_ns=10_000)
     (message,) = link.a.state().messages
-    assert (message.report.paused_ns, message.paused_until_ns) == (0, 0)
+    assert (message.transmission.figures.paused_us, message.paused_until_ns) == (0, 0)
 
 
 def test_a_pause_is_limited_to_max_pause() -> None:
@@ -69,7 +70,7 @@ def test_other_flows_are_not_paused() -> None:
     link.transfer(100_000)
     link.inject(1_000, link.a, bts(1, 100))
     link.run()
-    finish = {event.message.flow_id: event.finish_ns for event in link.of(SendingReport, "a")}
+    finish = {event.message.flow_id: event.finish_ns for event in link.of(Transmission, "a")}
     assert finish[2] < 30_000 < 101_000 < finish[1]
 
 
@@ -83,7 +84,7 @@ def test_a_bts_for_an_unknown_flow_is_ignored_and_counted(changes: dict[str, Any
     (event,) = link.of(BtsReceived, "a")
     assert (event.obeyed, event.reason, event.flow_id) == (False, "unknown_flow", None)
     assert link.a.statistics().bts_by_verdict["unknown_flow"] == 1
-    assert link.of(SendingReport, "a")[0].paused_ns == 0
+    assert link.of(Transmission, "a")[0].figures.paused_us == 0
 
 
 def prototypes_bts(source_port: int, pause_us: int) -> bytes:
@@ -99,7 +100,7 @@ def test_a_bts_without_a_cause_pauses_the_flows_from_its_port_only() -> None:
         link.transfer(100_000, qpn=qpn)
     link.inject(1_000, link.a, prototypes_bts(0xC001, 100))
     link.run()
-    finish_ns = {event.message.source_qpn: event.finish_ns for event in link.of(SendingReport, "a")}
+    finish_ns = {event.message.source_qpn: event.finish_ns for event in link.of(Transmission, "a")}
     assert finish_ns[2] < 50_000 < 101_000 < min(finish_ns[1], finish_ns[16_385])
     events = link.of(BtsReceived, "a")
     assert {(event.flow_id, event.obeyed, event.sent_ns) for event in events} == {(1, True, None), (3, True, None)}
@@ -110,7 +111,7 @@ def test_a_bts_without_a_cause_for_no_flow_is_counted() -> None:
     link = transferred(100_000, SFC, arrivals=[(3_000, prototypes_bts(0xC002, 100))])
     (event,) = link.of(BtsReceived, "a")
     assert (event.reason, event.flow_id) == ("unknown_flow", None)
-    assert link.of(SendingReport, "a")[0].paused_ns == 0
+    assert link.of(Transmission, "a")[0].figures.paused_us == 0
 
 
 @pytest.mark.parametrize("dilation", [1, 1_000, 100_000])
@@ -151,8 +152,8 @@ def test_the_time_of_the_switch_counts_from_the_epoch() -> None:
 )
 def test_paused_time_does_not_count_towards_the_timeout(settings: TransportSettings) -> None:
     link = transferred(100_000, settings, delay_ns=20_000, arrivals=[(3_000, bts(1, 5_000))])
-    (completed,) = link.of(SendingReport, "a")
-    assert (completed.counts.timeouts, completed.counts.packets_resent) == (0, 0)
+    (completed,) = link.of(Transmission, "a")
+    assert (completed.figures.timeouts, completed.figures.packets_resent) == (0, 0)
 
 
 def test_the_timeout_continues_after_the_pause() -> None:
@@ -176,8 +177,8 @@ def test_pfc_pauses_and_resumes_the_data_class() -> None:
     link.run()
     starts = [start for start, *_ in link.data_sent()]
     assert not [start for start in starts if 2_000 <= start < 2_000 + quanta_ns(1_000, 100_000_000_000)]
-    for completed in link.of(SendingReport, "a"):
-        assert completed.paused_ns == pytest.approx(5_120, abs=2)
+    for completed in link.of(Transmission, "a"):
+        assert completed.figures.paused_us == pytest.approx(5.12, abs=0.002)
     assert link.a.statistics().pauses == 2
 
 
@@ -204,5 +205,5 @@ def test_pfc_for_the_control_class_holds_acknowledgements() -> None:
 def test_pfc_for_another_class_pauses_no_flow() -> None:
     pause = (2_000, pack_frame(MAC_B, {0: 65_535}))
     link = transferred(100_000, TransportSettings(flow_control="pfc"), arrivals=[pause])
-    assert link.of(SendingReport, "a")[0].paused_ns == 0
+    assert link.of(Transmission, "a")[0].figures.paused_us == 0
     assert link.a.statistics().pfc_received == 1

@@ -13,8 +13,9 @@ from sfc_testbed.contract.link import IP_B, MAC_B, FakeLink, bts
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
-from sfc_testbed.hosts.transport.messages import MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.messages import MessageReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire import int_header, pfc
 from sfc_testbed.wire.constants import PSN_MASK, BtsCause
 from sfc_testbed.wire.int_header import HopRecord, Telemetry
@@ -73,7 +74,7 @@ def is_data(number: int, name: str, frame: bytes) -> bool:
 def outcome(link: FakeLink) -> tuple[int, int, int]:
     """Return the numbers of messages completed and given up at the sender, and received whole at the receiver."""
     whole = sum(not event.figures.corrupted for event in link.of(MessageReceived, "b"))
-    gave_up = [report.gave_up for report in link.of(SendingReport, "a")]
+    gave_up = [report.gave_up for report in link.of(Transmission, "a")]
     return gave_up.count(False), gave_up.count(True), whole
 
 
@@ -83,8 +84,8 @@ def test_a_message_fails_after_the_retry_limit_without_answers(transport: Transp
     link.transfer(10_000)
     link.run()
     assert outcome(link) == (0, 1, 0)
-    [failed] = link.of(SendingReport, "a")
-    assert failed.counts.timeouts == RETRY_LIMIT + 1
+    [failed] = link.of(Transmission, "a")
+    assert failed.figures.timeouts == RETRY_LIMIT + 1
     assert link.a.statistics().messages_failed == 1
     assert link.a.unfinished_messages() == []
 
@@ -134,7 +135,7 @@ def test_later_messages_of_a_failed_queue_pair_fail() -> None:
     link.transfer(5_000, qpn=1, ready_ns=20_000_000)
     link.transfer(5_000, qpn=2, ready_ns=20_000_000)
     link.run()
-    ends = [(report.message.flow_id, report.gave_up) for report in link.of(SendingReport, "a")]
+    ends = [(report.message.flow_id, report.gave_up) for report in link.of(Transmission, "a")]
     assert sorted(ends) == [(1, True), (2, True), (3, True), (4, False)]
     assert link.a.statistics().messages_failed == 3
     link.inject(link.now_ns + 1, link.a, answer(1, ACK))

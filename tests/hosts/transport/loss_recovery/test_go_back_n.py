@@ -8,8 +8,8 @@ from sfc_testbed.contract.link import transferred
 from sfc_testbed.hosts.transport.congestion import PathContext
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival
 from sfc_testbed.hosts.transport.loss_recovery.go_back_n import GoBackN, GoBackNParameters, InOrderOnly
-from sfc_testbed.hosts.transport.messages import SendingReport
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
 
@@ -56,9 +56,9 @@ def test_the_receiver_reports_a_gap_once_per_interval() -> None:
 
 def test_one_lost_packet_costs_one_nak_and_no_timeout() -> None:
     link = transferred(300_000, TransportSettings(congestion="window"), drop=lambda number, name, frame: number == 20)
-    (completed,) = link.of(SendingReport, "a")
-    assert (completed.counts.naks, completed.counts.timeouts) == (1, 0)
-    assert 100 < completed.counts.packets_resent <= 126
+    (completed,) = link.of(Transmission, "a")
+    assert (completed.figures.naks, completed.figures.timeouts) == (1, 0)
+    assert 100 < completed.figures.packets_resent <= 126
 
 
 @pytest.mark.parametrize("lost", [0, 99], ids=["first", "last"])
@@ -71,13 +71,13 @@ def test_a_lost_first_or_last_packet_is_recovered(lost: int) -> None:
         return name == "a" and frame_counts[name] == lost + 1
 
     link = transferred(100_000, TransportSettings(rto_ns=100_000), drop=drop)
-    (completed,) = link.of(SendingReport, "a")
-    assert completed.counts.timeouts == (1 if lost == 99 else 0)
+    (completed,) = link.of(Transmission, "a")
+    assert completed.figures.timeouts == (1 if lost == 99 else 0)
     assert completed.finish_ns < 130_000
 
 
 def test_a_duplicate_is_acknowledged_again_after_a_lost_acknowledgement() -> None:
     link = transferred(500, TransportSettings(rto_ns=50_000), drop=lambda number, name, frame: number == 1)
-    (completed,) = link.of(SendingReport, "a")
-    assert (completed.counts.timeouts, completed.counts.packets_sent) == (1, 2)
+    (completed,) = link.of(Transmission, "a")
+    assert (completed.figures.timeouts, completed.figures.packets_sent) == (1, 2)
     assert link.b.statistics().duplicates_received == 1

@@ -14,8 +14,8 @@ from sfc_testbed.contract.link import FakeLink, bts, transferred
 from sfc_testbed.hosts.transport.congestion import PathContext
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival
 from sfc_testbed.hosts.transport.loss_recovery.irn import Irn, IrnParameters, SelectiveOrder
-from sfc_testbed.hosts.transport.messages import SendingReport
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 
 PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000, full_queue_ns=310_000, shortest_rtt_ns=4_000)
 IRN = TransportSettings(loss_recovery="irn")
@@ -157,8 +157,8 @@ def test_the_receiver_keeps_early_packets_and_delivers_them_in_order() -> None:
 
 def test_one_lost_packet_is_resent_alone() -> None:
     link = transferred(300_000, IRN, drop=lambda number, name, frame: number == 20)
-    (completed,) = link.of(SendingReport, "a")
-    counts = completed.counts
+    (completed,) = link.of(Transmission, "a")
+    counts = completed.figures
     assert (counts.packets_resent, counts.bytes_resent, counts.timeouts) == (1, 1_000, 0)
 
 
@@ -178,8 +178,8 @@ def tail_dropper(lost: int) -> Callable[[int, str, bytes], bool]:
 def test_a_lost_tail_costs_one_timeout(lost: int, delay_ns: int) -> None:
     """Test links with the network's longest round trip and with a shorter one."""
     link = transferred(100_000, replace(IRN, shortest_rtt_ns=2_000), drop=tail_dropper(lost), delay_ns=delay_ns)
-    (completed,) = link.of(SendingReport, "a")
-    assert (completed.counts.timeouts, completed.counts.packets_resent) == (1, lost)
+    (completed,) = link.of(Transmission, "a")
+    assert (completed.figures.timeouts, completed.figures.packets_resent) == (1, lost)
 
 
 def test_a_pause_in_a_round_trip_does_not_end_the_recovery_of_a_tail() -> None:
@@ -192,9 +192,9 @@ def test_a_pause_in_a_round_trip_does_not_end_the_recovery_of_a_tail() -> None:
         link.run(until_ns=next(steps_ns))
     link.inject(link.now_ns + 1_000, link.a, bts(1, 50))
     link.run()
-    (completed,) = link.of(SendingReport, "a")
-    assert completed.paused_ns == 50_000
-    assert (completed.counts.timeouts, completed.counts.packets_resent) == (1, 50)
+    (completed,) = link.of(Transmission, "a")
+    assert completed.figures.paused_us == 50
+    assert (completed.figures.timeouts, completed.figures.packets_resent) == (1, 50)
 
 
 def test_after_a_timeout_new_packets_still_count_all_packets_in_flight() -> None:
@@ -212,5 +212,5 @@ def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> 
     assert pair is not None
     pair._congestion.window_bytes = 1
     link.run()
-    (completed,) = link.of(SendingReport, "a")
-    assert completed.counts.timeouts <= 3
+    (completed,) = link.of(Transmission, "a")
+    assert completed.figures.timeouts <= 3

@@ -12,8 +12,9 @@ from sfc_testbed.contract.link import FakeLink, transferred
 from sfc_testbed.hosts.transport.congestion.base import PathContext
 from sfc_testbed.hosts.transport.loss_recovery.base import Arrival, KeepingOrder
 from sfc_testbed.hosts.transport.loss_recovery.ndp import Ndp, NdpParameters
-from sfc_testbed.hosts.transport.messages import MessageReceived, SendingReport
+from sfc_testbed.hosts.transport.messages import MessageReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.constants import DSCP_RETURNED, DSCP_TRIMMED
 from sfc_testbed.wire.roce.decoder import parse_header
 from sfc_testbed.wire.roce.packets import PULL, Opcode, Syndrome
@@ -146,9 +147,9 @@ def test_trimmed_packets_are_resent_without_a_timeout(share: int) -> None:
     link.transfer(400_000)
     link.run()
     [received] = link.of(MessageReceived, "b")
-    [completed] = link.of(SendingReport, "a")
+    [completed] = link.of(Transmission, "a")
     assert not received.figures.corrupted
-    counts = completed.counts
+    counts = completed.figures
     assert (counts.packets_resent, counts.naks, counts.timeouts) == (len(trimmed), len(trimmed), 0)
     assert len(_control(link, "b", Opcode.ACKNOWLEDGE, Syndrome.TRIMMED)) == len(trimmed)
     assert link.b.statistics().trimmed_received == len(trimmed)
@@ -164,7 +165,7 @@ def test_trimmed_packets_are_resent_once_when_packet_numbers_wrap() -> None:
     link.b._pairs._receiver_rows.set(101, 1, start)
     link.transfer(60_000, qpn=1)
     link.run()
-    counts = link.of(SendingReport, "a")[-1].counts
+    counts = link.of(Transmission, "a")[-1].figures
     assert (counts.packets_sent, counts.packets_resent, counts.timeouts) == (60 + len(trimmed), len(trimmed), 0)
     assert len(trimmed) == 20
 
@@ -184,8 +185,8 @@ def test_the_timer_runs_while_the_sender_waits_for_a_lost_pull() -> None:
     link = FakeLink(NDP, drop=drop)
     link.transfer(200_000)
     link.run()
-    [completed] = link.of(SendingReport, "a")
-    assert completed.counts.timeouts == 1
+    [completed] = link.of(Transmission, "a")
+    assert completed.figures.timeouts == 1
     assert completed.finish_ns > RTO_NS
 
 
@@ -203,8 +204,8 @@ def test_returned_packets_are_resent_without_a_timeout() -> None:
     link = FakeLink(NDP, drop=drop)
     link.transfer(200_000)
     link.run()
-    [completed] = link.of(SendingReport, "a")
-    counts = completed.counts
+    [completed] = link.of(Transmission, "a")
+    counts = completed.figures
     assert (counts.packets_resent, counts.timeouts) == (WINDOW, 0)
     assert link.a.statistics().returned_received == WINDOW
 
@@ -258,7 +259,7 @@ def test_a_forged_trimmed_packet_is_counted_and_causes_no_retransmission(changes
     links[1].run()
     assert getattr(links[1].b.statistics(), counter) == 1
     assert links[1].a.statistics().retransmissions == 0
-    assert len(links[1].of(SendingReport, "a")) == 1
+    assert len(links[1].of(Transmission, "a")) == 1
 
 
 def test_pulls_determine_the_rate_after_the_first_window() -> None:

@@ -3,9 +3,10 @@
 """Tests of messages that wait for other flows; the sending NIC determines by itself when they are ready."""
 
 from sfc_testbed.contract.link import FakeLink
-from sfc_testbed.hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage, SendingReport
+from sfc_testbed.hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 
 DELAY_NS = 3_000
 
@@ -20,7 +21,7 @@ def _announce(link: FakeLink, source: Nic, flow: int, after: tuple[int, ...] = (
 
 
 def _ready_ns(link: FakeLink, name: str) -> dict[int, int]:
-    completed = (event.message for event in link.of(SendingReport, name))
+    completed = (event.message for event in link.of(Transmission, name))
     return {message.flow_id: message.ready_ns for message in completed}
 
 
@@ -43,7 +44,7 @@ def test_a_message_waits_for_the_last_of_several_flows() -> None:
     _announce(link, link.b, 3, after=(1, 2))
     _announce(link, link.a, 4, after=(1, 2))
     link.run()
-    [acknowledged] = (event.finish_ns for event in link.of(SendingReport, "a") if event.message.flow_id == 1)
+    [acknowledged] = (event.finish_ns for event in link.of(Transmission, "a") if event.message.flow_id == 1)
     [received] = (event.received_ns for event in link.of(MessageReceived, "b") if event.flow_id == 1)
     assert received < acknowledged
     assert _ready_ns(link, "b")[3] == received + DELAY_NS
@@ -68,5 +69,5 @@ def test_a_message_that_waits_for_a_failed_flow_never_begins() -> None:
     _announce(link, link.a, 1)
     _announce(link, link.a, 2, after=(1,))
     link.run()
-    assert [(report.message.flow_id, report.gave_up) for report in link.of(SendingReport, "a")] == [(1, True)]
+    assert [(report.message.flow_id, report.gave_up) for report in link.of(Transmission, "a")] == [(1, True)]
     assert link.a.unfinished_messages() == []

@@ -121,4 +121,4 @@ def test_a_quiesced_nic_sends_nothing_but_counts_arriving_frames() -> None:
     assert link.a.statistics().frames_sent == sent == link.b.statistics().frames_received
     assert link.a.statistics().frames_received > 0
     (report,) = link.a.unfinished_messages()
-    assert 0 < report.counts.packets_sent <= 100
+    assert 0 < report.figures.packets_sent <= 100

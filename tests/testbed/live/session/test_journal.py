@@ -10,7 +10,7 @@ import pytest
 
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Signal
 from sfc_testbed.scenarios.model.flow import Flow
-from sfc_testbed.telemetry.figures import ReceiverFigures, SenderCounts
+from sfc_testbed.telemetry.figures import ReceiverFigures, SenderFigures
 from sfc_testbed.testbed.errors import RunError, UsageError
 from sfc_testbed.testbed.live.session.control import ControlledSwitch, SwitchEnded
 from sfc_testbed.testbed.live.session.journal import Journal, Message
@@ -29,9 +29,9 @@ def test_a_message_is_done_when_both_ends_say_so() -> None:
     journal = Journal()
     first, second = _message(1), _message(2)
     journal.add([first, second])
-    journal.take([FlowSent(1, 15.0, 0.5, SenderCounts(packets_sent=1))])
+    journal.take([FlowSent(1, 15.0, SenderFigures(packets_sent=1, paused_us=0.5))])
     assert not first.is_done
-    journal.take([FlowSent(2, None, 0.5, SenderCounts()), FlowReceived(2, INTACT)])  # cut off by its agent
+    journal.take([FlowSent(2, None, SenderFigures(paused_us=0.5)), FlowReceived(2, INTACT)])  # cut off by its agent
     assert not second.is_done
     assert not journal.wait([first], seconds=0)
     journal.take([FlowReceived(1, INTACT), FlowReceived(9, CORRUPTED)])
@@ -44,7 +44,7 @@ def test_messages_that_a_scenario_cuts_short_are_not_forgotten() -> None:
     journal = Journal()
     first, second = _message(1), _message(2)
     journal.add([first, second])
-    journal.take([FlowSent(1, 15.0, 0.5, SenderCounts(packets_sent=1)), FlowReceived(1, INTACT)])
+    journal.take([FlowSent(1, 15.0, SenderFigures(packets_sent=1, paused_us=0.5)), FlowReceived(1, INTACT)])
     assert journal.unfinished() == [second]
     journal.begin_anew()
     assert journal.messages() == [first, second]

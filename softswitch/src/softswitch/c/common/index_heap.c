@@ -6,99 +6,92 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define ABSENT UINT32_MAX
 
 int sw_index_heap_init(struct sw_index_heap *heap, uint32_t capacity)
 {
-    heap->times = malloc(capacity * sizeof(*heap->times));
-    heap->order = malloc(capacity * sizeof(*heap->order));
+    heap->nodes = malloc((capacity + 1) * sizeof(*heap->nodes));
     heap->position = malloc(capacity * sizeof(*heap->position));
     heap->count = 0;
-    heap->capacity = capacity;
-    if (!heap->times || !heap->order || !heap->position) {
+    if (!heap->nodes || !heap->position) {
         sw_index_heap_free(heap);
         return -ENOMEM;
     }
-    for (uint32_t id = 0; id < capacity; id++)
-        heap->times[id] = SW_NEVER;
+    heap->nodes[0] = (struct sw_index_node){.time_ns = SW_NEVER};
+    memset(heap->position, 0xff, capacity * sizeof(*heap->position));
     return 0;
 }
 
 void sw_index_heap_free(struct sw_index_heap *heap)
 {
-    free(heap->times);
-    free(heap->order);
+    free(heap->nodes);
     free(heap->position);
     *heap = (struct sw_index_heap){0};
 }
 
-static bool is_before(const struct sw_index_heap *heap, uint32_t a, uint32_t b)
+static inline bool is_before(struct sw_index_node a, struct sw_index_node b)
 {
-    return heap->times[a] < heap->times[b] || (heap->times[a] == heap->times[b] && a < b);
+    return a.time_ns < b.time_ns || (a.time_ns == b.time_ns && a.id < b.id);
 }
 
-static void place(struct sw_index_heap *heap, uint32_t at, uint32_t id)
+static inline void place(struct sw_index_heap *heap, uint32_t at, struct sw_index_node node)
 {
-    heap->order[at] = id;
-    heap->position[id] = at;
+    heap->nodes[at] = node;
+    heap->position[node.id] = at;
 }
 
-static void sift_up(struct sw_index_heap *heap, uint32_t at)
+static void sift_up(struct sw_index_heap *heap, uint32_t at, struct sw_index_node node)
 {
-    uint32_t id = heap->order[at];
-
-    while (at > 0 && is_before(heap, id, heap->order[(at - 1) / 2])) {
-        place(heap, at, heap->order[(at - 1) / 2]);
-        at = (at - 1) / 2;
-    }
-    place(heap, at, id);
+    for (uint32_t parent; at > 0 && is_before(node, heap->nodes[parent = (at - 1) / 2]); at = parent)
+        place(heap, at, heap->nodes[parent]);
+    place(heap, at, node);
 }
 
-static void sift_down(struct sw_index_heap *heap, uint32_t at)
+/* The node behind the last is later than any, so that the last parent may have one child. */
+static void sift_down(struct sw_index_heap *heap, uint32_t at, struct sw_index_node node)
 {
-    uint32_t id = heap->order[at];
-
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-
-        if (child >= heap->count)
+    for (uint32_t child; (child = 2 * at + 1) < heap->count; at = child) {
+        child += is_before(heap->nodes[child + 1], heap->nodes[child]);
+        if (!is_before(heap->nodes[child], node))
             break;
-        if (child + 1 < heap->count && is_before(heap, heap->order[child + 1], heap->order[child]))
-            child++;
-        if (!is_before(heap, heap->order[child], id))
-            break;
-        place(heap, at, heap->order[child]);
-        at = child;
+        place(heap, at, heap->nodes[child]);
     }
-    place(heap, at, id);
+    place(heap, at, node);
 }
 
-static void withdraw(struct sw_index_heap *heap, uint32_t id)
+/* Puts a node in a place that is free. */
+static void settle(struct sw_index_heap *heap, uint32_t at, struct sw_index_node node)
 {
-    uint32_t at = heap->position[id];
-    uint32_t last = heap->order[--heap->count];
+    if (at > 0 && is_before(node, heap->nodes[(at - 1) / 2]))
+        sift_up(heap, at, node);
+    else
+        sift_down(heap, at, node);
+}
 
-    heap->times[id] = SW_NEVER;
-    if (last == id)
-        return;
-    place(heap, at, last);
-    sift_up(heap, at);
-    sift_down(heap, heap->position[last]);
+static void withdraw(struct sw_index_heap *heap, uint32_t at)
+{
+    struct sw_index_node last = heap->nodes[--heap->count];
+
+    heap->position[heap->nodes[at].id] = ABSENT;
+    heap->nodes[heap->count].time_ns = SW_NEVER;
+    if (at < heap->count)
+        settle(heap, at, last);
 }
 
 void sw_index_heap_set(struct sw_index_heap *heap, uint32_t id, int64_t time_ns)
 {
-    bool present = heap->times[id] != SW_NEVER;
+    uint32_t at = heap->position[id];
 
     if (time_ns == SW_NEVER) {
-        if (present)
-            withdraw(heap, id);
+        if (at != ABSENT)
+            withdraw(heap, at);
         return;
     }
-    if (present && heap->times[id] == time_ns)
-        return;
-    heap->times[id] = time_ns;
-    if (!present)
-        place(heap, heap->count++, id);
-    sift_up(heap, heap->position[id]);
-    sift_down(heap, heap->position[id]);
+    if (at == ABSENT) {
+        at = heap->count++;
+        heap->nodes[heap->count].time_ns = SW_NEVER;
+    }
+    settle(heap, at, (struct sw_index_node){.time_ns = time_ns, .id = id});
 }

@@ -12,11 +12,15 @@
 /* "No event": later than any time. */
 #define SW_NEVER INT64_MAX
 
+struct sw_index_node {
+    int64_t time_ns;
+    uint32_t id;
+};
+
 struct sw_index_heap {
-    int64_t *times;     /* by id; SW_NEVER when absent */
-    uint32_t *order;    /* the heap, ids */
-    uint32_t *position; /* by id: where in the heap */
-    uint32_t count, capacity;
+    struct sw_index_node *nodes; /* the heap, and behind it a node that never comes */
+    uint32_t *position;          /* by id: where in the heap; UINT32_MAX when absent */
+    uint32_t count;
 };
 
 int sw_index_heap_init(struct sw_index_heap *heap, uint32_t capacity);
@@ -27,13 +31,13 @@ void sw_index_heap_set(struct sw_index_heap *heap, uint32_t id, int64_t time_ns)
 
 static inline int64_t sw_index_heap_next_ns(const struct sw_index_heap *heap)
 {
-    return heap->count ? heap->times[heap->order[0]] : SW_NEVER;
+    return heap->nodes[0].time_ns;
 }
 
 /* Must be called only if next_ns is not SW_NEVER. */
 static inline uint32_t sw_index_heap_first(const struct sw_index_heap *heap)
 {
-    return heap->order[0];
+    return heap->nodes[0].id;
 }
 
 #endif /* SW_INDEX_HEAP_H */

@@ -191,11 +191,6 @@ uint64_t sw_random_between(struct sw_pipeline *p, uint64_t low, uint64_t high)
     return span ? low + (uint64_t)((sw_u128)draw * span >> 64) : draw;
 }
 
-void sw_clear(void *bytes, size_t n)
-{
-    memset(bytes, 0, n);
-}
-
 void sw_assertion_failed(const char *what)
 {
     fputs("softswitch: ", stderr);
@@ -203,16 +198,11 @@ void sw_assertion_failed(const char *what)
     abort();
 }
 
-uint8_t *sw_packet_prepend(struct sw_packet *packet, uint32_t n)
+bool sw_packet_make_room(struct sw_packet *packet, uint32_t n)
 {
-    if (packet->head < n) {
-        uint32_t room = packet->capacity - packet->len;
-        if (packet->len > packet->capacity || room < n)
-            return NULL;
-        memmove(packet->buffer + packet->capacity - packet->len, packet->buffer + packet->head, packet->len);
-        packet->head = packet->capacity - packet->len;
-    }
-    packet->head -= n;
-    packet->len += n;
-    return packet->buffer + packet->head;
+    if (packet->len > packet->capacity || packet->capacity - packet->len < n)
+        return false;
+    memmove(packet->buffer + packet->capacity - packet->len, packet->buffer + packet->head, packet->len);
+    packet->head = packet->capacity - packet->len;
+    return true;
 }

@@ -18,7 +18,7 @@
 #include "arithmetic/crc.h"
 #include "runtime/packet_log.h"
 
-#define SW_PROGRAM_ABI 8u
+#define SW_PROGRAM_ABI 9u
 
 /* v1model instance types, with BMv2's numbers. */
 enum sw_instance_type {
@@ -84,7 +84,8 @@ struct sw_requests {
  * A packet in flight. The frame is at buffer[head, head + len); `capacity` is the size of buffer.
  * Before the parser these bytes are the whole frame, between parser and deparser the payload (the headers are in phv),
  * after the deparser the whole frame again. The target keeps SW_HEADROOM bytes before a received frame, so a deparser
- * may grow it without moving the payload. `phv` points at `program->phv_bytes` of zeroed, 16-byte aligned memory.
+ * may grow it without moving the payload. During both passes and between them `phv` points at `program->phv_bytes` of
+ * 16-byte aligned memory, which is zeroed before the first pass.
  */
 #define SW_HEADROOM 256u
 
@@ -98,18 +99,25 @@ struct sw_tail {
     uint16_t bytes, after;
 };
 
+/* The start of each program's PHV, which the target knows, too. */
+struct sw_phv {
+    union {
+        struct sw_standard_metadata std;
+        struct sw_phv *next_idle; /* while no packet uses the PHV */
+    };
+    struct sw_requests requests;
+};
+
 struct sw_packet {
     struct sw_packet *next;
-    struct sw_standard_metadata std;
-    struct sw_requests requests;
+    uint8_t *buffer;
+    struct sw_phv *phv;
     uint32_t head;
     uint32_t len; /* bytes stored */
     struct sw_tail tail;
     uint32_t capacity;
     uint32_t parsed_bytes; /* set by the parser: header bytes removed from the front */
     int32_t grown_bytes;   /* bytes of headers that a pass made valid minus those made invalid; starts at 0 */
-    uint8_t *buffer;
-    void *phv;
 #ifdef SW_PACKET_LOG
     struct sw_log_name name;
 #endif

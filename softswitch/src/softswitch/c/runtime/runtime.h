@@ -17,6 +17,9 @@
 #include "runtime/table.h"
 #include "runtime/value_set.h"
 
+/* Inlines a function of the program into its pass. The compiler then keeps the fields of the pass in registers. */
+#define SW_INLINE static inline __attribute__((always_inline))
+
 struct sw_digest_queue {
     uint8_t *bytes; /* records: digest id u16, length u32, fields */
     size_t used, capacity;
@@ -73,16 +76,13 @@ uint64_t sw_random_between(struct sw_pipeline *p, uint64_t low, uint64_t high);
  * packet. `where` is a place in the loop. */
 static inline bool sw_is_endless(struct sw_packet *packet, const char *where)
 {
-    if (++packet->requests.steps <= SW_STEP_LIMIT)
+    if (++packet->phv->requests.steps <= SW_STEP_LIMIT)
         return false;
-    packet->requests.endless = true;
-    packet->requests.dropped_at = where;
-    packet->requests.dropped_in = NULL;
+    packet->phv->requests.endless = true;
+    packet->phv->requests.dropped_at = where;
+    packet->phv->requests.dropped_in = NULL;
     return true;
 }
-
-/* Sets `n` bytes to zero, with a call: GCC's own code for a few hundred bytes (`rep stos`) starts slowly. */
-void sw_clear(void *bytes, size_t n);
 
 /* Ends the process with a line on stderr, as BMv2 does, because the program's results can no longer be trusted. */
 _Noreturn void sw_assertion_failed(const char *what);
@@ -90,14 +90,24 @@ _Noreturn void sw_assertion_failed(const char *what);
 /* Queues a digest; it is lost if the queue is full because the control plane does not drain it. */
 void sw_digest_push(struct sw_pipeline *p, uint16_t digest, const uint8_t *bytes, uint32_t n_bytes);
 
+/* Moves the payload to the end of the buffer if fewer than `n` bytes precede it; false if the buffer is too small. */
+bool sw_packet_make_room(struct sw_packet *packet, uint32_t n);
+
 /* Reserves `n` bytes before the payload and returns their address; NULL if the buffer is too small. */
-uint8_t *sw_packet_prepend(struct sw_packet *packet, uint32_t n);
+static inline uint8_t *sw_packet_prepend(struct sw_packet *packet, uint32_t n)
+{
+    if (packet->head < n && !sw_packet_make_room(packet, n))
+        return NULL;
+    packet->head -= n;
+    packet->len += n;
+    return packet->buffer + packet->head;
+}
 
 /* The number of payload bytes that remain after a truncation. */
 static inline uint32_t sw_packet_payload_bytes(const struct sw_packet *packet)
 {
-    bool cut = packet->requests.truncate && packet->requests.truncate_bytes < packet->len;
-    return cut ? packet->requests.truncate_bytes : packet->len;
+    bool cut = packet->phv->requests.truncate && packet->phv->requests.truncate_bytes < packet->len;
+    return cut ? packet->phv->requests.truncate_bytes : packet->len;
 }
 
 #endif /* SW_RUNTIME_H */

@@ -60,11 +60,8 @@ static bool allocate_index(struct sw_table *t)
         sw_key_ranges(t->info, t->ranges);
         return true;
     }
-    uint32_t slots = 8;
-    while (slots < 2 * t->capacity)
-        slots *= 2;
-    t->slot_mask = slots - 1;
-    t->slots = calloc(slots, sizeof(*t->slots));
+    t->slot_mask = 7;
+    t->slots = calloc(t->slot_mask + 1u, sizeof(*t->slots));
     if (t->scheme == SW_SCHEME_LPM) {
         size_t lengths = lpm_bits(t->info) + 1u;
         t->prefixes = calloc(lengths, sizeof(*t->prefixes));
@@ -113,14 +110,41 @@ void sw_table_free(struct sw_table *t)
 
 /* ---- exact and LPM: the hash ---- */
 
-static void slot_insert(struct sw_table *t, const struct sw_entry *entry)
+static void slot_put(struct sw_table *t, struct sw_slot slot)
 {
-    const uint64_t *key = entry->words + t->arg_words;
-    uint32_t hash = sw_key_hash(key, t->key_words, key[t->key_words]);
-    uint32_t at = hash & t->slot_mask;
+    uint32_t at = slot.hash & t->slot_mask;
     while (t->slots[at].entry)
         at = (at + 1) & t->slot_mask;
-    t->slots[at] = (struct sw_slot){hash, entry->index + 1};
+    t->slots[at] = slot;
+}
+
+/* Doubles the slots when half of them are in use: few slots with short runs stay in the caches. */
+static int slot_reserve(struct sw_table *t)
+{
+    uint32_t n = t->slot_mask + 1;
+    struct sw_slot *old = t->slots;
+    if (2 * (t->count + 1) <= n)
+        return 0;
+    struct sw_slot *slots = calloc(2 * (size_t)n, sizeof(*slots));
+    if (!slots)
+        return -ENOMEM;
+    t->slots = slots;
+    t->slot_mask = 2 * n - 1;
+    for (uint32_t at = 0; at < n; at++) {
+        if (old[at].entry)
+            slot_put(t, old[at]);
+    }
+    free(old);
+    return 0;
+}
+
+static int slot_insert(struct sw_table *t, const struct sw_entry *entry)
+{
+    const uint64_t *key = entry->words + t->arg_words;
+    if (slot_reserve(t) < 0)
+        return -ENOMEM;
+    slot_put(t, (struct sw_slot){sw_key_hash(key, t->key_words, key[t->key_words]), entry->index + 1});
+    return 0;
 }
 
 /* Removes a slot without a tombstone (linear probing): later slots of the run move back into the hole if they may. */
@@ -257,8 +281,8 @@ static int add_entry(struct sw_pipeline *p, struct sw_table *t, struct sw_entry 
         return -EEXIST;
     if (t->scheme == SW_SCHEME_TERNARY)
         order_insert(t, entry);
-    else
-        slot_insert(t, entry);
+    else if (slot_insert(t, entry) < 0)
+        return -ENOMEM;
     if (t->scheme == SW_SCHEME_LPM)
         prefix_count(t, prefix, 1);
     entry->used = true;

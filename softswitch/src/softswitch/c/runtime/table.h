@@ -50,23 +50,25 @@ struct sw_range {
 
 enum sw_scheme { SW_SCHEME_KEYLESS, SW_SCHEME_EXACT, SW_SCHEME_LPM, SW_SCHEME_TERNARY };
 
+/* What a look-up reads comes first. */
 struct sw_table {
-    const struct sw_table_info *info;
-    enum sw_scheme scheme;
-    uint16_t arg_words, key_words, n_ranges;
-    uint16_t n_prefixes; /* LPM: prefix lengths in use, longest first */
-    uint16_t *prefixes;
-    uint32_t *prefix_counts; /* number of entries by prefix length */
-    uint64_t *prefix_masks;  /* key_words words per prefix length, in the order of `prefixes` */
-    uint32_t stride;         /* bytes per entry */
-    uint32_t count, capacity, first_free;
-    uint32_t slot_mask;
+    uint32_t count, slot_mask;
     struct sw_slot *slots; /* exact and LPM: open addressing, linear probing */
-    uint32_t *order;       /* ternary: entries by (priority, index) */
-    struct sw_range *ranges;
     uint8_t *entries;
+    uint32_t stride; /* bytes per entry */
+    uint16_t arg_words, key_words;
     struct sw_entry *miss; /* the default entry */
-    uint64_t *hit_us;      /* by entry: its last hit or its addition; NULL in a table without timeouts */
+    uint16_t *prefixes;
+    uint64_t *prefix_masks; /* key_words words per prefix length, in the order of `prefixes` */
+    uint16_t n_prefixes;    /* LPM: prefix lengths in use, longest first */
+    uint16_t n_ranges;
+    uint32_t capacity, first_free;
+    enum sw_scheme scheme;
+    const struct sw_table_info *info;
+    uint32_t *prefix_counts; /* number of entries by prefix length */
+    uint32_t *order;         /* ternary: entries by (priority, index) */
+    struct sw_range *ranges;
+    uint64_t *hit_us; /* by entry: its last hit or its addition; NULL in a table without timeouts */
 };
 
 static inline struct sw_entry *sw_table_entry(const struct sw_table *t, uint32_t index)
@@ -74,14 +76,15 @@ static inline struct sw_entry *sw_table_entry(const struct sw_table *t, uint32_t
     return (struct sw_entry *)(void *)(t->entries + (size_t)index * t->stride);
 }
 
+/* Short keys differ only in the highest bits of a word, which a product alone would not carry to any other bit. */
 static inline uint32_t sw_key_hash(const uint64_t *key, unsigned n, uint64_t seed)
 {
     uint64_t h = seed + 0x9e3779b97f4a7c15u;
     for (unsigned i = 0; i < n; i++) {
-        h = (h ^ key[i]) * 0xff51afd7ed558ccdu;
-        h ^= h >> 32;
+        h ^= key[i];
+        h = (h ^ h >> 32) * 0xff51afd7ed558ccdu;
     }
-    return (uint32_t)h;
+    return (uint32_t)(h >> 32);
 }
 
 __attribute__((always_inline)) static inline const struct sw_entry *
@@ -102,14 +105,11 @@ sw_table_probe(const struct sw_table *t, const uint64_t *key, unsigned n, uint64
     return NULL;
 }
 
-/* The look-ups return the default entry on a miss; `n` is the table's key_words, a constant for the compiler. */
+/* The look-ups return NULL on a miss; `n` is the table's key_words, a constant for the compiler. */
 __attribute__((always_inline)) static inline const struct sw_entry *sw_table_exact(const struct sw_table *t,
                                                                                    const uint64_t *key, unsigned n)
 {
-    if (t->count == 0)
-        return t->miss;
-    const struct sw_entry *entry = sw_table_probe(t, key, n, 0);
-    return entry ? entry : t->miss;
+    return t->count ? sw_table_probe(t, key, n, 0) : NULL;
 }
 
 static inline const struct sw_entry *sw_table_lpm(const struct sw_table *t, const uint64_t *key, unsigned n)
@@ -123,7 +123,7 @@ static inline const struct sw_entry *sw_table_lpm(const struct sw_table *t, cons
         if (entry)
             return entry;
     }
-    return t->miss;
+    return NULL;
 }
 
 static inline bool sw_ranges_match(const struct sw_table *t, const uint64_t *key, const uint64_t *limits)
@@ -150,7 +150,7 @@ static inline const struct sw_entry *sw_table_ternary(const struct sw_table *t, 
         if (!differs && sw_ranges_match(t, key, want + 2 * n))
             return entry;
     }
-    return t->miss;
+    return NULL;
 }
 
 #endif /* SW_TABLE_H */

@@ -417,6 +417,7 @@ static void run_window(struct sw_fabric *fabric, int64_t end_ns)
             continue;
         if (fabric->times[i].planned_ns <= end_ns)
             fabric->shortest_delay_ns = -1;
+        sw_arrivals_prefetch(&fabric->members[i]->sw->arrivals, end_ns);
         sw_switch_run(fabric->members[i]->sw, end_ns);
         plan(fabric, i);
         if (fabric->shortest_delay_ns == 0)

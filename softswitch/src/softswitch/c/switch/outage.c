@@ -68,11 +68,8 @@ int sw_outage_power_off(struct sw_switch *sw)
 
     if (begin_life(sw) < 0)
         return -ENOMEM;
-    for (uint32_t port = 0; port < SW_PORT_COUNT; port++) {
-        if (sw->target.tm.ports[port].waiting)
-            sw_telemetry_touch(&sw->target.telemetry, port);
+    for (uint32_t port = 0; port < SW_PORT_COUNT; port++)
         sw_tm_empty(&sw->target.tm, port, &lost, sw->target.now_ns);
-    }
     lose(sw, &lost);
     lose(sw, &sw->target.loopback);
     lose_copies(sw);

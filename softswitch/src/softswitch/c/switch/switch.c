@@ -91,10 +91,10 @@ void sw_switch_count_drop(struct sw_switch *sw, uint32_t port, enum sw_drop reas
     sw_target_count_drop(&sw->target, port, reason);
 }
 
-/* Schedules a frame to enter ingress when it is due; takes ownership of it. */
-static int queue_arrival(struct sw_switch *sw, struct sw_frame *frame, int64_t due_ns)
+/* Schedules a frame to enter ingress at its time_ns; takes ownership of it. */
+static int queue_arrival(struct sw_switch *sw, struct sw_frame *frame)
 {
-    if (sw_arrivals_push(&sw->arrivals, due_ns, frame) < 0) {
+    if (sw_arrivals_push(&sw->arrivals, frame) < 0) {
         sw_target_drop(&sw->target, frame, frame->port, SW_DROP_MEMORY);
         return -ENOMEM;
     }
@@ -122,7 +122,7 @@ int sw_switch_receive_packet(struct sw_switch *sw, uint32_t port, struct sw_pack
     frame->port = (uint16_t)port;
     frame->length = sw_packet_bytes(packet);
     frame->time_ns = time_ns + sw->target.tm.ports[port].ingress_delay_ns;
-    return queue_arrival(sw, frame, frame->time_ns);
+    return queue_arrival(sw, frame);
 }
 
 /* Counts a frame that never became a packet. */
@@ -185,8 +185,13 @@ static void set_time(struct sw_switch *sw, int64_t time_ns)
 /* Lets a frame into the pipeline. */
 static void enter(struct sw_switch *sw, struct sw_frame *frame)
 {
-    struct sw_standard_metadata *std = &frame->packet.std;
+    struct sw_standard_metadata *std;
 
+    if (!sw_pool_lend_phv(&sw->target.pool, frame)) {
+        sw_target_drop(&sw->target, frame, frame->port, SW_DROP_MEMORY);
+        return;
+    }
+    std = &frame->packet.phv->std;
     std->ingress_port = frame->port;
     std->packet_length = frame->length;
     std->ingress_global_timestamp = sw_target_us(&sw->target);
@@ -218,7 +223,7 @@ static void arrive_past_link(struct sw_switch *sw, struct sw_frame *frame)
 {
     frame->is_past_link = true;
     if (frame->time_ns > sw->target.now_ns)
-        queue_arrival(sw, frame, frame->time_ns);
+        queue_arrival(sw, frame);
     else
         admit(sw, frame);
 }
@@ -246,23 +251,42 @@ static void arrive(struct sw_switch *sw, struct sw_frame *frame)
     }
 }
 
-/* The time at which the next packet starts on a wire; SW_NEVER while the switch is stalled. */
-static int64_t next_wire_ns(const struct sw_switch *sw)
+/* The times of the next events, in the order in which events of one instant run; SW_NEVER without an event. */
+struct next {
+    int64_t planned_ns, copy_ns, wire_ns, resumes_ns, arrival_ns;
+};
+
+/* A stalled switch starts no packet on a wire, and no delayed copy reaches its queue. */
+static inline struct next next_events(const struct sw_switch *sw)
 {
-    return sw->outage.is_still ? SW_NEVER : sw_tm_next_ns(&sw->target.tm);
+    bool is_still = sw->outage.is_still;
+
+    return (struct next){
+        .planned_ns = sw_schedule_next_ns(&sw->schedule),
+        .copy_ns = is_still ? SW_NEVER : sw_arrivals_next_ns(&sw->target.copies),
+        .wire_ns = is_still ? SW_NEVER : sw_tm_next_ns(&sw->target.tm),
+        .resumes_ns = sw->outage.resumes_ns,
+        .arrival_ns = sw_arrivals_next_ns(&sw->arrivals),
+    };
 }
 
-/* The time at which the next delayed copy reaches its queue; SW_NEVER while the switch is stalled. */
-static int64_t next_copy_ns(const struct sw_switch *sw)
+static inline int64_t earlier(int64_t a_ns, int64_t b_ns)
 {
-    return sw->outage.is_still ? SW_NEVER : sw_arrivals_next_ns(&sw->target.copies);
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+static inline int64_t first_ns(struct next next)
+{
+    int64_t packet_ns = earlier(next.wire_ns, next.arrival_ns);
+
+    return earlier(packet_ns, earlier(next.planned_ns, earlier(next.copy_ns, next.resumes_ns)));
 }
 
 void sw_switch_run(struct sw_switch *sw, int64_t now_ns)
 {
     for (;;) {
-        int64_t wire_ns = next_wire_ns(sw);
-        int64_t next_ns = sw_switch_next_ns(sw);
+        struct next next = next_events(sw);
+        int64_t next_ns = first_ns(next);
 
         if (sw->target.loopback.head) {
             sw_v1model_ingress(&sw->target, sw_frame_list_pop(&sw->target.loopback));
@@ -271,13 +295,13 @@ void sw_switch_run(struct sw_switch *sw, int64_t now_ns)
         if (next_ns == SW_NEVER || next_ns > now_ns)
             break;
         set_time(sw, next_ns);
-        if (next_ns == sw_schedule_next_ns(&sw->schedule))
+        if (next_ns == next.planned_ns)
             sw_schedule_run_next(&sw->schedule, sw);
-        else if (next_ns == next_copy_ns(sw))
+        else if (next_ns == next.copy_ns)
             sw_v1model_copy(&sw->target);
-        else if (next_ns == wire_ns)
+        else if (next_ns == next.wire_ns)
             sw_v1model_egress(&sw->target, sw_tm_next_port(&sw->target.tm));
-        else if (next_ns == sw->outage.resumes_ns)
+        else if (next_ns == next.resumes_ns)
             enter(sw, sw_outage_pop(sw));
         else
             arrive(sw, sw_arrivals_pop(&sw->arrivals));
@@ -292,17 +316,7 @@ void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
 
 int64_t sw_switch_next_ns(const struct sw_switch *sw)
 {
-    int64_t wire_ns = next_wire_ns(sw);
-    int64_t arrival_ns = sw_arrivals_next_ns(&sw->arrivals);
-    int64_t planned_ns = sw_schedule_next_ns(&sw->schedule);
-    int64_t copy_ns = next_copy_ns(sw);
-    int64_t packet_ns = wire_ns < arrival_ns ? wire_ns : arrival_ns;
-
-    if (copy_ns < packet_ns)
-        packet_ns = copy_ns;
-    if (sw->outage.resumes_ns < packet_ns)
-        packet_ns = sw->outage.resumes_ns;
-    return planned_ns < packet_ns ? planned_ns : packet_ns;
+    return first_ns(next_events(sw));
 }
 
 int64_t sw_switch_now_ns(const struct sw_switch *sw)

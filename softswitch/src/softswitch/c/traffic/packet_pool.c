@@ -20,6 +20,7 @@ struct slab {
 
 struct sw_frame_store {
     struct sw_frame *idle[SW_POOL_CLASSES];
+    struct sw_phv *idle_phvs; /* linked by next_idle */
     struct slab *slabs;
     size_t phv_bytes;
     uint32_t n_slabs;
@@ -95,32 +96,76 @@ static uint8_t *slab_memory(const struct sw_frame_store *store, size_t *bytes)
     return memory;
 }
 
-/* Adds one slab of frames to a size class: each frame is its record, its PHV and its buffer, on cache lines. */
-static bool grow(struct sw_frame_store *store, uint8_t size_class)
+/* Adds a slab of parts of `stride` bytes; returns the first part and sets their number, or returns NULL. */
+static uint8_t *add_slab(struct sw_frame_store *store, size_t stride, size_t *count)
 {
-    size_t record = align_up(sizeof(struct sw_frame));
-    size_t phv = align_up(store->phv_bytes);
-    size_t stride = align_up(record + phv + class_capacity[size_class]);
     size_t bytes = SW_LINE_BYTES + (SMALL_SLAB_BYTES / stride ? SMALL_SLAB_BYTES / stride : 1) * stride;
     uint8_t *slab = slab_memory(store, &bytes);
-    size_t frames = (bytes - SW_LINE_BYTES) / stride;
 
     if (!slab)
-        return false;
+        return NULL;
     ((struct slab *)slab)->next = store->slabs;
     store->slabs = (struct slab *)slab;
     store->n_slabs++;
-    for (size_t i = frames; i-- > 0;) {
-        struct sw_frame *frame = (struct sw_frame *)(slab + SW_LINE_BYTES + i * stride);
+    *count = (bytes - SW_LINE_BYTES) / stride;
+    return slab + SW_LINE_BYTES;
+}
+
+/* Adds frames to a size class: each frame is its record and its buffer, on cache lines. */
+static bool grow(struct sw_frame_store *store, uint8_t size_class)
+{
+    size_t record = align_up(sizeof(struct sw_frame));
+    size_t stride = align_up(record + class_capacity[size_class]), count;
+    uint8_t *slab = add_slab(store, stride, &count);
+
+    if (!slab)
+        return false;
+    while (count-- > 0) {
+        struct sw_frame *frame = (struct sw_frame *)(slab + count * stride);
 
         memset(frame, 0, sizeof(*frame));
         frame->size_class = size_class;
-        frame->packet.phv = (uint8_t *)frame + record;
-        frame->packet.buffer = (uint8_t *)frame + record + phv;
+        frame->packet.buffer = (uint8_t *)frame + record;
         frame->packet.capacity = class_capacity[size_class];
         put_idle(store, frame);
     }
     return true;
+}
+
+static void put_idle_phv(struct sw_frame_store *store, struct sw_phv *phv)
+{
+    phv->next_idle = store->idle_phvs;
+    store->idle_phvs = phv;
+}
+
+static bool grow_phvs(struct sw_frame_store *store)
+{
+    size_t stride = align_up(store->phv_bytes), count;
+    uint8_t *slab = add_slab(store, stride, &count);
+
+    if (!slab)
+        return false;
+    while (count-- > 0)
+        put_idle_phv(store, (struct sw_phv *)(slab + count * stride));
+    return true;
+}
+
+bool sw_pool_lend_phv(struct sw_packet_pool *pool, struct sw_frame *frame)
+{
+    struct sw_frame_store *store = pool->store;
+
+    if (!store->idle_phvs && !grow_phvs(store))
+        return false;
+    frame->packet.phv = store->idle_phvs;
+    store->idle_phvs = store->idle_phvs->next_idle;
+    memset(frame->packet.phv, 0, store->phv_bytes);
+    return true;
+}
+
+void sw_pool_return_phv(struct sw_packet_pool *pool, struct sw_frame *frame)
+{
+    put_idle_phv(pool->store, frame->packet.phv);
+    frame->packet.phv = NULL;
 }
 
 /* The smallest size class whose frames hold this many bytes. */
@@ -139,14 +184,19 @@ static void make_fresh(struct sw_packet_pool *pool, struct sw_frame *frame, uint
     pool->bytes_in_use += frame->packet.capacity;
     frame->packet.next = NULL;
     frame->is_past_link = false;
-    memset(&frame->packet.std, 0, sizeof(frame->packet.std));
-    memset(frame->packet.phv, 0, pool->store->phv_bytes);
     frame->packet.len = bytes;
     frame->packet.tail = (struct sw_tail){0};
     frame->packet.parsed_bytes = 0;
     frame->length = bytes;
     frame->truncate_bytes = SW_WHOLE_FRAME;
     frame->passes = 0;
+}
+
+/* Loads the record of a frame and the start of the bytes that it will get. */
+static inline __attribute__((always_inline)) void prefetch(const struct sw_frame *frame)
+{
+    sw_prefetch(frame, sizeof(*frame));
+    sw_prefetch((const uint8_t *)frame + align_up(sizeof(*frame)) + SW_HEADROOM, 2 * SW_LINE_BYTES);
 }
 
 struct sw_frame *sw_pool_acquire(struct sw_packet_pool *pool, uint32_t bytes)
@@ -163,7 +213,7 @@ struct sw_frame *sw_pool_acquire(struct sw_packet_pool *pool, uint32_t bytes)
     frame = store->idle[size_class];
     store->idle[size_class] = frame->packet.next ? sw_frame_of(frame->packet.next) : NULL;
     if (store->idle[size_class])
-        sw_prefetch(store->idle[size_class], sizeof(*frame));
+        prefetch(store->idle[size_class]);
     frame->packet.head = SW_HEADROOM;
     make_fresh(pool, frame, bytes);
     return frame;
@@ -172,6 +222,8 @@ struct sw_frame *sw_pool_acquire(struct sw_packet_pool *pool, uint32_t bytes)
 void sw_pool_release(struct sw_packet_pool *pool, struct sw_frame *frame)
 {
     pool->bytes_in_use -= frame->packet.capacity;
+    if (frame->packet.phv)
+        sw_pool_return_phv(pool, frame);
     put_idle(pool->store, frame);
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: SFC Testbed contributors
  *
- * The memory of packets in flight: a fixed-size record each (frame bookkeeping, PHV, buffer), in a few size classes
- * that grow by slabs. Memory is freed only with the pool. Pools of switches driven by one thread may share idle frames:
- * a frame used recently is still in the caches, and a packet moves from one switch to the next without a copy. Each
- * pool counts the frames it has handed out. Must know neither ports nor time.
+ * The memory of packets in flight: a fixed-size record each (frame bookkeeping, buffer), in a few size classes that
+ * grow by slabs. A packet has a PHV only from ingress to the end of egress, so that packets on links take little
+ * memory. Memory is freed only with the pool. Pools of switches driven by one thread may share idle frames: a frame
+ * used recently is still in the caches, and a packet moves from one switch to the next without a copy. Each pool counts
+ * the frames it has handed out. Must know neither ports nor time.
  */
 #ifndef SW_PACKET_POOL_H
 #define SW_PACKET_POOL_H
@@ -14,13 +15,14 @@
 #define SW_FRAME_MAX_BYTES 65535u
 #define SW_POOL_CLASSES 4u
 #define SW_WHOLE_FRAME UINT32_MAX
-#define SW_PHV_START_BYTES 512u /* what a pass needs of most PHVs, each of which follows the record of its frame */
+#define SW_PHV_START_BYTES 512u /* what a pass needs of most PHVs */
 #define SW_LINE_BYTES 64u       /* of the processor's caches */
 
 /* The target's data about a packet, in addition to the data that the pipeline sees. */
 struct sw_frame {
     struct sw_packet packet; /* first, so that a packet of this pool is also a frame */
     int64_t time_ns;         /* time of reception, of enqueueing, or at which the frame is due to leave */
+    int64_t next_ns;         /* time_ns of the next frame in a list of arrivals */
     uint32_t length;         /* BMv2's packet length: bytes at ingress plus headers added, minus headers removed */
     uint32_t queued_bytes;   /* size of the frame in its queue */
     uint32_t truncate_bytes; /* SW_WHOLE_FRAME, or the smallest length that a pass requested */
@@ -52,14 +54,21 @@ void sw_pool_free(struct sw_packet_pool *pool);
 void sw_pool_share(struct sw_packet_pool *pool, const struct sw_packet_pool *other);
 
 /*
- * A frame of `bytes` (contents unset) after SW_HEADROOM, PHV and metadata zeroed; NULL when too long or out of memory.
+ * A frame of `bytes` (contents unset) after SW_HEADROOM, without a PHV, metadata zeroed; NULL when too long or out of
+ * memory.
  */
 struct sw_frame *sw_pool_acquire(struct sw_packet_pool *pool, uint32_t bytes);
 void sw_pool_release(struct sw_packet_pool *pool, struct sw_frame *frame);
 
+/* Gives a frame a PHV of zeros; false when out of memory. */
+bool sw_pool_lend_phv(struct sw_packet_pool *pool, struct sw_frame *frame);
+/* Takes the PHV of a frame back, which has one. */
+void sw_pool_return_phv(struct sw_packet_pool *pool, struct sw_frame *frame);
+
 /*
- * Moves a frame from one pool to another. The frame is as after sw_pool_acquire but keeps its bytes and tail. Returns
- * false without any change unless the pools share frames and the frame has the size class that `bytes` would get.
+ * Moves a frame without a PHV from one pool to another. The frame is as after sw_pool_acquire but keeps its bytes and
+ * tail. Returns false without any change unless the pools share frames and the frame has the size class that `bytes`
+ * would get.
  */
 bool sw_pool_move(struct sw_packet_pool *from, struct sw_packet_pool *to, struct sw_frame *frame);
 

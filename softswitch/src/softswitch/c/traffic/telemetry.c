@@ -46,8 +46,8 @@ static void settle(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm
         telemetry->is_touched[port] = false;
         if (!p->waiting || !p->has_device)
             continue;
-        for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++) {
-            struct sw_queue *queue = &p->queues[class_];
+        for (uint32_t waiting = p->waiting; waiting; waiting &= waiting - 1) {
+            struct sw_queue *queue = &p->queues[__builtin_ctz(waiting)];
 
             if (queue->bytes > queue->high_bytes)
                 queue->high_bytes = queue->bytes;
@@ -123,10 +123,8 @@ static void sample(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm
     tm->high_bytes = tm->bytes;
 }
 
-void sw_telemetry_advance(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm, int64_t now_ns)
+void sw_telemetry_finish(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm, int64_t now_ns)
 {
-    if (!telemetry->sample_ns)
-        return;
     settle(telemetry, tm);
     while (telemetry->next_ns <= now_ns) {
         sample(telemetry, tm);

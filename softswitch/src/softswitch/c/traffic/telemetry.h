@@ -42,7 +42,7 @@ struct sw_telemetry {
 void sw_telemetry_init(struct sw_telemetry *telemetry, int64_t epoch_ns, int64_t sample_ns);
 void sw_telemetry_free(struct sw_telemetry *telemetry);
 
-/* Notes that a queue of the port changed at the present instant. */
+/* Notes that a queue of the port grew at the present instant. */
 static inline void sw_telemetry_touch(struct sw_telemetry *telemetry, uint32_t port)
 {
     if (telemetry->sample_ns && !telemetry->is_touched[port]) {
@@ -52,6 +52,13 @@ static inline void sw_telemetry_touch(struct sw_telemetry *telemetry, uint32_t p
 }
 
 /* Advances to `now_ns`: finishes the current instant and writes the rows of all intervals that end by then. */
-void sw_telemetry_advance(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm, int64_t now_ns);
+void sw_telemetry_finish(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm, int64_t now_ns);
+
+/* The same, at no cost if no queue has changed and no interval ends. */
+static inline void sw_telemetry_advance(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm, int64_t now_ns)
+{
+    if (telemetry->n_touched || telemetry->next_ns <= now_ns)
+        sw_telemetry_finish(telemetry, tm, now_ns);
+}
 
 #endif /* SW_TELEMETRY_H */

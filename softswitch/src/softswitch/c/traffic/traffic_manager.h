@@ -65,8 +65,15 @@ void sw_tm_enqueue(struct sw_traffic_manager *tm, uint32_t port, uint32_t class_
                    int64_t now_ns);
 
 /* The earliest time at which a port can start a packet, and that port; SW_NEVER if all are empty or paused. */
-int64_t sw_tm_next_ns(const struct sw_traffic_manager *tm);
-uint32_t sw_tm_next_port(const struct sw_traffic_manager *tm);
+static inline int64_t sw_tm_next_ns(const struct sw_traffic_manager *tm)
+{
+    return sw_index_heap_next_ns(&tm->wires);
+}
+
+static inline uint32_t sw_tm_next_port(const struct sw_traffic_manager *tm)
+{
+    return sw_index_heap_first(&tm->wires);
+}
 
 /* Removes the packet that the port starts at `now_ns` (its next_ns) from its queue; NULL if no packet may start.
  * Exactly one sw_tm_occupy (with 0 bytes if no packet goes on the wire) must follow before the port is served again. */

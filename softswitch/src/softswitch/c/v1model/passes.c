@@ -21,7 +21,7 @@ struct extent {
 /* Prepares a packet for a pass, which sees the truncation that an earlier pass requested. */
 static void clear_requests(struct sw_frame *frame)
 {
-    frame->packet.requests = (struct sw_requests){
+    frame->packet.phv->requests = (struct sw_requests){
         .truncate = frame->truncate_bytes != SW_WHOLE_FRAME,
         .clone_fields = -1,
         .resubmit_fields = -1,
@@ -37,20 +37,24 @@ static void clear_requests(struct sw_frame *frame)
  */
 static void keep_size(struct sw_frame *frame)
 {
-    const struct sw_requests *requests = &frame->packet.requests;
+    const struct sw_requests *requests = &frame->packet.phv->requests;
 
     if (requests->truncate && requests->truncate_bytes < frame->truncate_bytes)
         frame->truncate_bytes = requests->truncate_bytes;
     frame->length += (uint32_t)frame->packet.grown_bytes;
 }
 
-/* A frame holding a copy of `extent` of another; NULL (counted) when memory is short. */
+/* A frame holding a copy of `extent` of another, with a PHV of zeros; NULL (counted) when memory is short. */
 static struct sw_frame *copy_of(struct sw_target *target, const struct sw_frame *frame, struct extent extent)
 {
     struct sw_frame *copy = sw_pool_is_full(&target->pool) ? NULL : sw_pool_acquire(&target->pool, extent.len);
 
     if (!copy) {
         sw_target_count_drop(target, frame->port, SW_DROP_MEMORY);
+        return NULL;
+    }
+    if (!sw_pool_lend_phv(&target->pool, copy)) {
+        sw_target_drop(target, copy, frame->port, SW_DROP_MEMORY);
         return NULL;
     }
     memcpy(copy->packet.buffer + copy->packet.head, frame->packet.buffer + extent.head, extent.len);
@@ -65,7 +69,7 @@ static struct sw_frame *copy_of(struct sw_target *target, const struct sw_frame 
 
 static void enqueue(struct sw_target *target, uint32_t port, struct sw_frame *frame)
 {
-    struct sw_standard_metadata *std = &frame->packet.std;
+    struct sw_standard_metadata *std = &frame->packet.phv->std;
     uint32_t class_ = std->priority;
 
     if (port >= SW_PORT_COUNT || class_ >= SW_CLASS_COUNT) {
@@ -105,9 +109,8 @@ static void enqueue_replica(void *ctx, uint32_t port, uint32_t rid)
         return;
     SW_LOG(target->pipeline, from, SW_LOG_DEBUG, "Replicating packet on port %u", port);
     memcpy(copy->packet.phv, from->phv, target->program->phv_bytes);
-    copy->packet.std = from->std;
     copy->packet.parsed_bytes = from->parsed_bytes;
-    copy->packet.std.egress_rid = rid;
+    copy->packet.phv->std.egress_rid = rid;
     copy->length = source->frame->length;
     copy->truncate_bytes = source->truncate_bytes;
     target->counters.multicast_copies++;
@@ -130,7 +133,8 @@ static void replicate(struct sw_target *target, struct sw_frame *frame, uint32_t
 static void delay_clone(struct sw_target *target, const struct sw_mirror_session *session, struct sw_frame *clone)
 {
     clone->port = (uint16_t)session->port;
-    if (sw_arrivals_push(&target->copies, target->now_ns + session->delay_ns, clone) < 0)
+    clone->time_ns = target->now_ns + session->delay_ns;
+    if (sw_arrivals_push(&target->copies, clone) < 0)
         sw_target_drop(target, clone, clone->port, SW_DROP_MEMORY);
 }
 
@@ -190,7 +194,7 @@ void sw_v1model_copy(struct sw_target *target)
 /* The session of the requested clone; NULL (counted) if the session is not configured. */
 static const struct sw_mirror_session *clone_session(struct sw_target *target, const struct sw_packet *packet)
 {
-    const struct sw_mirror_session *session = sw_mirror_find(&target->replication, packet->requests.clone_session);
+    const struct sw_mirror_session *session = sw_mirror_find(&target->replication, packet->phv->requests.clone_session);
 
     if (!session)
         target->counters.clones_without_session++;
@@ -206,11 +210,11 @@ static void clone_ingress(struct sw_target *target, struct sw_frame *frame, stru
     if (!clone)
         return;
     clear_requests(clone);
-    clone->packet.std.ingress_port = frame->port;
+    clone->packet.phv->std.ingress_port = frame->port;
     target->program->parse(target->pipeline, &clone->packet);
-    memset(&clone->packet.std, 0, sizeof(clone->packet.std));
-    target->program->copy_fields(frame->packet.requests.clone_fields, &frame->packet, &clone->packet);
-    clone->packet.std.instance_type = SW_INSTANCE_INGRESS_CLONE;
+    memset(&clone->packet.phv->std, 0, sizeof(clone->packet.phv->std));
+    target->program->copy_fields(frame->packet.phv->requests.clone_fields, &frame->packet, &clone->packet);
+    clone->packet.phv->std.instance_type = SW_INSTANCE_INGRESS_CLONE;
     clone->length += (uint32_t)clone->packet.grown_bytes;
     target->counters.ingress_clones++;
     send_clone(target, session, clone);
@@ -234,8 +238,8 @@ static void clone_egress(struct sw_target *target, struct sw_frame *frame, struc
         return;
     clone->passes++;
     target->program->copy_headers(&frame->packet, &clone->packet);
-    target->program->copy_fields(frame->packet.requests.clone_fields, &frame->packet, &clone->packet);
-    clone->packet.std.instance_type = SW_INSTANCE_EGRESS_CLONE;
+    target->program->copy_fields(frame->packet.phv->requests.clone_fields, &frame->packet, &clone->packet);
+    clone->packet.phv->std.instance_type = SW_INSTANCE_EGRESS_CLONE;
     clone->length = frame->length;
     target->counters.egress_clones++;
     send_clone(target, session, clone);
@@ -255,8 +259,8 @@ static void go_round(struct sw_target *target, struct sw_frame *frame, struct ex
     if (again) {
         again->passes++;
         target->program->copy_fields(fields, &frame->packet, &again->packet);
-        again->packet.std.instance_type = type;
-        again->packet.std.packet_length = again->length;
+        again->packet.phv->std.instance_type = type;
+        again->packet.phv->std.packet_length = again->length;
         sw_frame_list_push(&target->loopback, again);
     }
     sw_pool_release(&target->pool, frame);
@@ -277,8 +281,8 @@ static struct sw_frame *store_tail(struct sw_target *target, struct sw_frame *fr
     memcpy(to, sw_frame_bytes(frame), before);
     memcpy(to + before, target->block + frame->packet.tail.start, frame->packet.tail.bytes);
     memcpy(to + before + frame->packet.tail.bytes, sw_frame_bytes(frame) + before, frame->packet.tail.after);
-    memcpy(whole->packet.phv, frame->packet.phv, target->program->phv_bytes);
-    whole->packet.std = frame->packet.std;
+    whole->packet.phv = frame->packet.phv;
+    frame->packet.phv = NULL;
     if (SW_LOGS)
         sw_log_copy(target->pipeline, &frame->packet, &whole->packet);
     whole->port = frame->port;
@@ -304,34 +308,34 @@ void sw_v1model_ingress(struct sw_target *target, struct sw_frame *frame)
     clear_requests(frame);
     sw_pipeline_set_time(target->pipeline, sw_target_us(target));
     target->program->ingress(target->pipeline, packet);
-    if (packet->requests.endless) {
+    if (packet->phv->requests.endless) {
         sw_target_drop(target, frame, frame->port, SW_DROP_STEP_LIMIT);
         return;
     }
     keep_size(frame);
-    if (packet->std.parser_error)
+    if (packet->phv->std.parser_error)
         target->counters.malformed++;
 
-    if (packet->requests.clone) {
+    if (packet->phv->requests.clone) {
         SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Cloning packet at ingress");
         clone_ingress(target, frame, received);
     }
-    if (packet->requests.resubmit) {
+    if (packet->phv->requests.resubmit) {
         SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Resubmitting packet");
         target->counters.resubmitted++;
-        go_round(target, frame, received, packet->requests.resubmit_fields, SW_INSTANCE_RESUBMITTED);
-    } else if (packet->std.mcast_grp) {
+        go_round(target, frame, received, packet->phv->requests.resubmit_fields, SW_INSTANCE_RESUBMITTED);
+    } else if (packet->phv->std.mcast_grp) {
         SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Multicast requested for packet");
-        packet->std.instance_type = SW_INSTANCE_REPLICATION;
-        replicate(target, frame, packet->std.mcast_grp, SW_WHOLE_FRAME);
+        packet->phv->std.instance_type = SW_INSTANCE_REPLICATION;
+        replicate(target, frame, packet->phv->std.mcast_grp, SW_WHOLE_FRAME);
         sw_pool_release(&target->pool, frame);
-    } else if (packet->std.egress_spec == SW_DROP_PORT) {
-        SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Egress port is %u", packet->std.egress_spec);
+    } else if (packet->phv->std.egress_spec == SW_DROP_PORT) {
+        SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Egress port is %u", packet->phv->std.egress_spec);
         sw_target_drop(target, frame, frame->port, SW_DROP_INGRESS);
     } else {
-        SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Egress port is %u", packet->std.egress_spec);
-        packet->std.instance_type = SW_INSTANCE_NORMAL;
-        enqueue(target, packet->std.egress_spec, frame);
+        SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Egress port is %u", packet->phv->std.egress_spec);
+        packet->phv->std.instance_type = SW_INSTANCE_NORMAL;
+        enqueue(target, packet->phv->std.egress_spec, frame);
     }
 }
 
@@ -382,6 +386,7 @@ static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *f
         return;
     }
     frame->time_ns = sw_tm_occupy(&target->tm, port, target->now_ns, bytes);
+    sw_pool_return_phv(&target->pool, frame);
     if (target->tm.ports[port].leaving)
         hand_over_impaired(target, port, frame);
     else
@@ -391,7 +396,7 @@ static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *f
 /* Sets the queueing metadata of a packet that leaves its queue. */
 static void set_egress_metadata(const struct sw_target *target, struct sw_frame *frame, uint32_t port, uint32_t class_)
 {
-    struct sw_standard_metadata *std = &frame->packet.std;
+    struct sw_standard_metadata *std = &frame->packet.phv->std;
 
     std->egress_global_timestamp = sw_target_us(target);
     std->deq_timedelta = (uint32_t)sw_target_us(target) - std->enq_timestamp;
@@ -411,22 +416,21 @@ void sw_v1model_egress(struct sw_target *target, uint32_t port)
 
     if (!frame)
         return;
-    sw_telemetry_touch(&target->telemetry, port);
     set_egress_metadata(target, frame, port, class_);
     packet = &frame->packet;
     payload_len = packet->len;
     clear_requests(frame);
     sw_pipeline_set_time(target->pipeline, sw_target_us(target));
     target->program->egress(target->pipeline, packet);
-    if (packet->requests.endless) {
+    if (packet->phv->requests.endless) {
         sw_tm_occupy(&target->tm, port, target->now_ns, 0);
         sw_target_drop(target, frame, port, SW_DROP_STEP_LIMIT);
         return;
     }
     keep_size(frame);
 
-    dropped = packet->std.egress_spec == SW_DROP_PORT;
-    if (packet->requests.clone) {
+    dropped = packet->phv->std.egress_spec == SW_DROP_PORT;
+    if (packet->phv->requests.clone) {
         struct extent payload = {packet->head + packet->len - payload_len, payload_len};
 
         SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Cloning packet at egress");
@@ -435,11 +439,11 @@ void sw_v1model_egress(struct sw_target *target, uint32_t port)
     if (dropped) {
         sw_tm_occupy(&target->tm, port, target->now_ns, 0);
         sw_target_drop(target, frame, port, SW_DROP_EGRESS);
-    } else if (packet->requests.recirculate) {
+    } else if (packet->phv->requests.recirculate) {
         sw_tm_occupy(&target->tm, port, target->now_ns, 0);
         SW_LOG(target->pipeline, packet, SW_LOG_DEBUG, "Recirculating packet");
         target->counters.recirculated++;
-        go_round(target, frame, (struct extent){packet->head, packet->len}, packet->requests.recirculate_fields,
+        go_round(target, frame, (struct extent){packet->head, packet->len}, packet->phv->requests.recirculate_fields,
                  SW_INSTANCE_RECIRCULATED);
     } else {
         transmit(target, port, frame);

@@ -67,8 +67,8 @@ void sw_target_drop(struct sw_target *target, struct sw_frame *frame, uint32_t p
     struct sw_drop_note note = {.reason = reason, .port = port};
 
     if (reason == SW_DROP_INGRESS || reason == SW_DROP_EGRESS || reason == SW_DROP_STEP_LIMIT) {
-        note.at = frame->packet.requests.dropped_at;
-        note.in = frame->packet.requests.dropped_in;
+        note.at = frame->packet.phv->requests.dropped_at;
+        note.in = frame->packet.phv->requests.dropped_in;
     }
     SW_LOG(target->pipeline, &frame->packet, SW_LOG_DEBUG, "Dropping packet %s",
            drop_words[reason] ? drop_words[reason] : "on its link");

@@ -16,7 +16,7 @@ from softswitch.codegen.lower.expressions import Expressions
 from softswitch.codegen.lower.values import Kind, constant, lowered
 from softswitch.codegen.primitives.emit import DROPPING, emit_primitive
 
-CONTEXT_PARAMS = "struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv, union local *local"
+CONTEXT_PARAMS = "struct sw_pipeline *pipeline, struct sw_packet *packet, struct phv *phv, struct local *local"
 CONTEXT = "pipeline, packet, phv, local"
 _JUMPS = ("_jump", "_jump_if_zero")
 
@@ -71,7 +71,7 @@ def can_drop(action: Action) -> bool:
 
 
 def emit_actions(program: Program, out: Writer) -> None:
-    """Emit all actions as static inline functions `action_<name>`."""
+    """Emit all actions as functions `action_<name>`."""
     for action in program.actions.values():
         scope = Scope("p")
         names = [scope.unique() for _ in action.params]
@@ -80,7 +80,7 @@ def emit_actions(program: Program, out: Writer) -> None:
         shown = f"action {action.name}({', '.join(p.name for p in action.params)})"
         out.comment(", ".join([shown, *sources[:1]]))
         expressions = Expressions(program, tuple(zip(action.params, names, strict=True)))
-        with out.block(f"static inline void action_{action.c_name}({CONTEXT_PARAMS}{params})"):
+        with out.block(f"SW_INLINE void action_{action.c_name}({CONTEXT_PARAMS}{params})"):
             out.log("trace", f"{literal(action.where.log_place)}Action {literal(action.name)}")
             emit_primitives(program, expressions, action.primitives, out)
         out.line()

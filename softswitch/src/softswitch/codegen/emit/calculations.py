@@ -17,7 +17,7 @@ from softswitch.codegen.lower.expressions import Expressions
 from softswitch.codegen.lower.places import calculation_call, field_lvalue, place_of
 from softswitch.codegen.lower.stores import Target, store_low
 from softswitch.codegen.lower.values import bits_mask
-from softswitch.codegen.lower.wire import Piece, piece_of, store_fields
+from softswitch.codegen.lower.wire import Piece, packed_words, piece_of, store_fields
 
 _FUNCTIONS = {
     "crc16": "crc16",
@@ -57,24 +57,51 @@ def emit_calculations(program: Program, out: Writer) -> None:
 
 def _emit_calculation(program: Program, calculation: Calculation, out: Writer) -> None:
     segments = _segments(program, calculation)
-    room = sum((s.bits + 7) // 8 + s.varbit_bytes + 1 for s in segments)
     out.comment(f"{calculation.algorithm} for {calculation.name}, {calculation.where.source}".rstrip(", "))
-    context = "const struct sw_pipeline *pipeline, const struct sw_packet *packet, struct phv *phv, union local *local"
-    with out.block(f"static uint64_t calculate_{calculation.c_name}({context})"):
-        out.line(f"uint8_t bytes[{max(room, 1)}];")
-        if all(s.bits % 8 == 0 for s in segments[:-1]):
-            out.line("uint8_t *to = bytes;")
-            for segment in segments:
-                _emit_segment(segment, out)
-            length = "(size_t)(to - bytes)"
+    context = "const struct sw_pipeline *pipeline, const struct sw_packet *packet, struct phv *phv, struct local *local"
+    with out.block(f"SW_INLINE uint64_t calculate_{calculation.c_name}({context})"):
+        if _is_sum(calculation, segments):
+            _emit_sum(segments, out)
         else:
-            _emit_bitwise(segments, out)
-            length = "(bits + 7) / 8"
-        payload = (
-            "packet->buffer + packet->head, sw_packet_payload_bytes(packet)" if calculation.with_payload else "NULL, 0"
-        )
-        out.line(f"return {_function(program, calculation)}bytes, {length}, {payload});")
+            _emit_hash(program, calculation, segments, out)
     out.line()
+
+
+def _emit_hash(program: Program, calculation: Calculation, segments: list[_Segment], out: Writer) -> None:
+    """Emit the packing of the fields, and a call of the hash function."""
+    room = sum((s.bits + 7) // 8 + s.varbit_bytes + 1 for s in segments)
+    out.line(f"uint8_t bytes[{max(room, 1)}];")
+    if all(s.bits % 8 == 0 for s in segments[:-1]):
+        out.line("uint8_t *to = bytes;")
+        for segment in segments:
+            _emit_segment(segment, out)
+        length = "(size_t)(to - bytes)"
+    else:
+        _emit_bitwise(segments, out)
+        length = "(bits + 7) / 8"
+    payload = (
+        "packet->buffer + packet->head, sw_packet_payload_bytes(packet)" if calculation.with_payload else "NULL, 0"
+    )
+    out.line(f"return {_function(program, calculation)}bytes, {length}, {payload});")
+
+
+def _is_sum(calculation: Calculation, segments: list[_Segment]) -> bool:
+    """Whether a calculation is an Internet checksum that can be added up from words, without storing the fields."""
+    return (
+        _FUNCTIONS.get(calculation.algorithm) == "csum16"
+        and not calculation.with_payload
+        and all(s.bits % 16 == 0 and not s.varbit for s in segments)
+        and all(piece.bits <= 64 and not piece.wide for s in segments for piece in s.pieces)
+    )
+
+
+def _emit_sum(segments: list[_Segment], out: Writer) -> None:
+    out.line("uint64_t sum = 0;")
+    for segment in segments:
+        words = packed_words(segment.pieces, segment.bits)
+        lines = [f"sum += sw_halves(({text}) & {bits_mask(width):#x}ull);" for _, width, text in words]
+        _emit_if_valid(segment.header, lines, out)
+    out.line("return sw_csum16_of(sum);")
 
 
 def _function(program: Program, calculation: Calculation) -> str:
@@ -135,10 +162,15 @@ def _emit_segment(segment: _Segment, out: Writer) -> None:
         lines.append(f"to += {(segment.bits + 7) // 8};")
     if segment.varbit:
         lines += [f"memcpy(to, {segment.varbit}.bytes, {segment.varbit}.n_bytes);", f"to += {segment.varbit}.n_bytes;"]
-    if segment.header is None:
+    _emit_if_valid(segment.header, lines, out)
+
+
+def _emit_if_valid(header: Header | None, lines: list[str], out: Writer) -> None:
+    """Emit lines that run if a header is valid, or always."""
+    if header is None:
         out.lines(lines)
         return
-    with out.block(f"if ({place_of(segment.header).valid})"):
+    with out.block(f"if ({place_of(header).valid})"):
         out.lines(lines)
 
 
@@ -156,16 +188,12 @@ def _emit_bitwise(segments: list[_Segment], out: Writer) -> None:
                 f"for (uint32_t i = 0; i < {segment.varbit}.n_bytes; i++, bits += 8)",
                 f"    sw_put_bits(bytes, bits, 8, {segment.varbit}.bytes[i]);",
             ]
-        if segment.header is None:
-            out.lines(lines)
-            continue
-        with out.block(f"if ({place_of(segment.header).valid})"):
-            out.lines(lines)
+        _emit_if_valid(segment.header, lines, out)
 
 
 def emit_checksums(program: Program, out: Writer) -> None:
     """Emit `verify_checksums`, which returns true if all checksums are correct, and `update_checksums`."""
-    with out.block(f"static bool verify_checksums({CONTEXT_PARAMS})"):
+    with out.block(f"SW_INLINE bool verify_checksums({CONTEXT_PARAMS})"):
         out.line("bool right = true;")
         for checksum in program.checksums:
             if checksum.verify:
@@ -173,7 +201,7 @@ def emit_checksums(program: Program, out: Writer) -> None:
                     _emit_verify(program, checksum, out)
         out.line("return right;")
     out.line()
-    with out.block(f"static void update_checksums({CONTEXT_PARAMS})"):
+    with out.block(f"SW_INLINE void update_checksums({CONTEXT_PARAMS})"):
         for checksum in program.checksums:
             if checksum.update:
                 with checksum.where.locating():

@@ -71,7 +71,7 @@ class _ControlEmitter:
         """The last decision before the current node, as text for drop reports; empty if several paths lead here."""
 
     def emit(self) -> None:
-        with self.out.block(f"static void control_{self.pipeline.name}({CONTEXT_PARAMS})"):
+        with self.out.block(f"SW_INLINE void control_{self.pipeline.name}({CONTEXT_PARAMS})"):
             self._run(self.pipeline.start, None)
             while self.later:
                 name = self.later.pop()
@@ -121,7 +121,7 @@ class _ControlEmitter:
             is_table = isinstance(node, Table) and not is_fixed(node)
             words = ([f"table {node.name}"] if is_table else []) + ([self.branch] if self.branch else [])
             place = c_string(", ".join(words)) if words else "NULL"
-            self.out.line(f"packet->requests.branch = {place};")
+            self.out.line(f"phv->shared.requests.branch = {place};")
 
     def _run_in(self, branch: str, name: str | None, stop: str | None) -> None:
         """Call `_run` inside a branch whose decision is described by the text `branch`."""

@@ -16,7 +16,7 @@ from softswitch.codegen.lower.wire import piece_of, store_fields
 
 def emit_deparser(program: Program, out: Writer) -> None:
     """Emit `deparse`, which drops a packet whose buffer cannot grow enough."""
-    with out.block(f"static void deparse({CONTEXT_PARAMS})"):
+    with out.block(f"SW_INLINE void deparse({CONTEXT_PARAMS})"):
         out.log("debug", "Deparser 'deparser': start")
         emit_primitives(program, Expressions(program), program.deparser_primitives, out)  # may make headers valid
         out.line("uint32_t n_bytes = 0;")
@@ -25,7 +25,7 @@ def emit_deparser(program: Program, out: Writer) -> None:
             out.line(f"n_bytes += {place.valid} ? {fixed_bytes(place)} : 0;")
         out.line("uint8_t *to = sw_packet_prepend(packet, n_bytes);")
         with out.block("if (!to)"):
-            out.line("packet->std.egress_spec = SW_DROP_PORT;")
+            out.line("phv->shared.std.egress_spec = SW_DROP_PORT;")
             out.line("return;")
         for header in program.deparser_order:
             with out.block(f"if ({place_of(header).valid})"):

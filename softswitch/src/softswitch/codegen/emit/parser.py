@@ -47,7 +47,7 @@ class _ParserEmitter:
 
     def emit(self) -> None:
         out = self.out
-        with out.block(f"static uint32_t parse({CONTEXT_PARAMS})"):
+        with out.block(f"SW_INLINE uint32_t parse({CONTEXT_PARAMS})"):
             out.line("const uint8_t *at = packet->buffer + packet->head;")
             out.line("const uint8_t *end = at + packet->len;")
             out.line(f"uint32_t error = {self.program.errors['NoError']};")

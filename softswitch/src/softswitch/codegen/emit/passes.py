@@ -49,14 +49,14 @@ def emit_passes(program: Program, out: Writer) -> None:
 
 def _emit_ingress(program: Program, out: Writer) -> None:
     with out.block(f"static void program_ingress({_SIGNATURE})"):
-        _emit_context("ingress", out)
+        _emit_context(out)
         _emit_cuts(program, _SET_BEFORE_INGRESS, out)
         out.line("phv->pass.ingress_bytes = sw_packet_bytes(packet);")
-        out.line(f"packet->std.parser_error = parse({CONTEXT});")
+        out.line(f"phv->shared.std.parser_error = parse({CONTEXT});")
         if endless_states(program.states):
-            out.line("if (packet->requests.endless)")
+            out.line("if (phv->shared.requests.endless)")
             out.line("    return;")
-        out.line(f"packet->std.checksum_error = !verify_checksums({CONTEXT});")
+        out.line(f"phv->shared.std.checksum_error = !verify_checksums({CONTEXT});")
         out.log("debug", "Pipeline 'ingress': start")
         out.line(f"control_ingress({CONTEXT});")
         out.log("debug", "Pipeline 'ingress': end")
@@ -67,11 +67,10 @@ def _emit_ingress(program: Program, out: Writer) -> None:
     out.line()
 
 
-def _emit_context(pass_: str, out: Writer) -> None:
-    """Emit the places of a packet's fields: the phv, and the fields of this pass, which start at 0."""
-    out.line("struct phv *phv = packet->phv;")
-    out.line("union local fields, *local = &fields;")
-    out.line(f"sw_clear(&local->{pass_}, sizeof local->{pass_});")
+def _emit_context(out: Writer) -> None:
+    """Emit the places of a packet's fields: the phv, and the fields of one pass, which start at 0."""
+    out.line("struct phv *phv = (struct phv *)packet->phv;")
+    out.line("struct local fields = {0}, *local = &fields;")
 
 
 def _emit_cuts(program: Program, widths: Mapping[str, int], out: Writer) -> None:
@@ -80,20 +79,22 @@ def _emit_cuts(program: Program, widths: Mapping[str, int], out: Writer) -> None
     for (header, name), member in program.std_fields.items():
         field = next((f for f in program.headers[header].type.fields if f.name == name), None)
         if field is not None and (header, name) in used and field.bits < widths.get(member, 0):
-            out.line(f"packet->std.{member} &= {bits_mask(field.bits):#x};")
+            out.line(f"phv->shared.std.{member} &= {bits_mask(field.bits):#x};")
 
 
 def _emit_egress(program: Program, out: Writer) -> None:
     with out.block(f"static void program_egress({_SIGNATURE})"):
-        _emit_context("egress", out)
+        _emit_context(out)
         if "enq_time" in program.std_fields.values():
-            out.line("packet->std.enq_time = packet->std.egress_global_timestamp - packet->std.deq_timedelta;")
+            out.line(
+                "phv->shared.std.enq_time = phv->shared.std.egress_global_timestamp - phv->shared.std.deq_timedelta;"
+            )
         _emit_cuts(program, _SET_BEFORE_EGRESS, out)
         out.log("debug", "Pipeline 'egress': start")
         out.line(f"control_egress({CONTEXT});")
         out.log("debug", "Pipeline 'egress': end")
         out.line("phv->pass.exiting = false;")
-        out.line("if (packet->std.egress_spec == SW_DROP_PORT)")
+        out.line("if (phv->shared.std.egress_spec == SW_DROP_PORT)")
         out.line("    return;")
         out.line(f"update_checksums({CONTEXT});")
         out.line(f"deparse({CONTEXT});")
@@ -103,7 +104,7 @@ def _emit_egress(program: Program, out: Writer) -> None:
 def _emit_parse(out: Writer) -> None:
     out.comment("An ingress clone is parsed again; metadata that the parser wrote does not survive.")
     with out.block(f"static void program_parse({_SIGNATURE})"):
-        _emit_context("ingress", out)
+        _emit_context(out)
         out.line("uint32_t ingress_bytes = sw_packet_bytes(packet);")
         out.line(f"parse({CONTEXT});")
         out.line("size_t metadata = offsetof(struct phv, pass);")
@@ -114,8 +115,8 @@ def _emit_parse(out: Writer) -> None:
 
 def _emit_copy_headers(out: Writer) -> None:
     with out.block("static void program_copy_headers(const struct sw_packet *from, struct sw_packet *to)"):
-        out.line("const struct phv *source = from->phv;")
-        out.line("struct phv *phv = to->phv;")
+        out.line("const struct phv *source = (const struct phv *)from->phv;")
+        out.line("struct phv *phv = (struct phv *)to->phv;")
         out.line("phv->valid = source->valid;")
         out.line("phv->next = source->next;")
         out.line("phv->pass.ingress_bytes = source->pass.ingress_bytes;")
@@ -127,8 +128,8 @@ def _emit_copy_headers(out: Writer) -> None:
 def _emit_copy_fields(program: Program, out: Writer) -> None:
     signature = "int32_t field_list, const struct sw_packet *from, struct sw_packet *to"
     with out.block(f"static void program_copy_fields({signature})"):
-        out.line("const struct phv *source = from->phv;")
-        out.line("struct phv *phv = to->phv;")
+        out.line("const struct phv *source = (const struct phv *)from->phv;")
+        out.line("struct phv *phv = (struct phv *)to->phv;")
         with out.block("switch (field_list)"):
             for field_list in program.field_lists.values():
                 out.line(f"case {field_list.id}: {c_comment(field_list.name)}")
@@ -144,8 +145,8 @@ def _copies(program: Program, field_list: FieldList) -> list[str]:
     for ref in field_list.fields:
         if ref.field.hidden:
             continue
-        to = field_lvalue(program, ref, "to", "phv")
-        source = field_lvalue(program, ref, "from", "source")
+        to = field_lvalue(program, ref)
+        source = field_lvalue(program, ref, "source")
         if std_member(program, ref.header, ref.field) is not None:
             lines.append(f"{to} = {source};")
         else:
@@ -155,7 +156,7 @@ def _copies(program: Program, field_list: FieldList) -> list[str]:
 
 def _emit_digests(program: Program, out: Writer) -> None:
     """Emit `learn`, which packs the fields of the requested digest, each padded to whole bytes."""
-    with out.block(f"static void learn({CONTEXT_PARAMS})"):
+    with out.block(f"SW_INLINE void learn({CONTEXT_PARAMS})"):
         with out.block("switch (phv->pass.digest)"):
             for number, digest in enumerate(program.digests.values()):
                 pieces: list[Piece] = []

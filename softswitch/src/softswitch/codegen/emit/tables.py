@@ -42,18 +42,18 @@ def emit_tables(program: Program, out: Writer) -> None:
 
 def _emit_table(program: Program, table: Table, out: Writer) -> None:
     out.comment(f"table {table.name}" + (f", {table.where.source}" if table.where.source else ""))
-    with out.block(f"static struct sw_applied apply_{table.c_name}({CONTEXT_PARAMS})"):
+    with out.block(f"SW_INLINE struct sw_applied apply_{table.c_name}({CONTEXT_PARAMS})"):
         out.line(f"const struct sw_table *table = &pipeline->tables[{table.id}];")
         out.log("trace", f"Applying table '{literal(table.name)}'")
         _emit_lookup(program, table, out)
         if table.supports_timeout and table.keys:
-            out.line("if (entry->hit)")
+            out.line("if (hit)")
             out.line("    table->hit_us[entry->index] = pipeline->now_us;")
         if table.counter is not None or table.meter is not None:
             _emit_direct(program, table, out)
         if out.logs:
             out.line(f"sw_log_lookup(pipeline, packet, table, {'key' if table.keys else 'NULL'}, entry);")
-        out.line("struct sw_applied applied = {entry->action, entry->hit};")
+        out.line("struct sw_applied applied = {entry->action, hit != NULL};")
         if table.profile is not None:
             _emit_indirection(table.profile, out)
         if out.logs:
@@ -73,7 +73,7 @@ def _emit_table(program: Program, table: Table, out: Writer) -> None:
 
 def _emit_direct(program: Program, table: Table, out: Writer) -> None:
     """Emit direct counters and meters, which act only on hits; the meter comes after the counter."""
-    with out.block("if (entry->hit)"):
+    with out.block("if (hit)"):
         if table.counter is not None:
             out.line(
                 f"sw_counter_count(&pipeline->counters[{table.counter.id}], entry->index, phv->pass.ingress_bytes);"
@@ -105,7 +105,7 @@ def _emit_indirection(profile: Profile, out: Writer) -> None:
 
 def _emit_lookup(program: Program, table: Table, out: Writer) -> None:
     if not table.keys:
-        out.line("const struct sw_entry *entry = table->miss;")
+        out.line("const struct sw_entry *hit = NULL, *entry = table->miss;")
         return
     words = _pack(program, table)
     kinds = {k.kind for k in table.keys}
@@ -118,7 +118,8 @@ def _emit_lookup(program: Program, table: Table, out: Writer) -> None:
         raise table.where.error(f"table '{table.name}' has more than one lpm key")
     with out.block(f"const uint64_t key[{len(words)}] =", ";"):
         out.lines(f"{' | '.join(word)}," for word in words)
-    out.line(f"const struct sw_entry *entry = sw_table_{look_up}(table, key, {len(words)});")
+    out.line(f"const struct sw_entry *hit = sw_table_{look_up}(table, key, {len(words)});")
+    out.line("const struct sw_entry *entry = hit ? hit : table->miss;")
 
 
 def _pack(program: Program, table: Table) -> list[list[str]]:

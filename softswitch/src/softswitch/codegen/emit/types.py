@@ -16,7 +16,7 @@ from softswitch.codegen.lower.places import c_type, std_member
 
 
 def emit_types(program: Program, out: Writer) -> None:
-    """Emit the header structs, `struct phv`, `union local` and PHV_RESET_BYTES."""
+    """Emit the header structs, `struct phv`, `struct local` and PHV_RESET_BYTES."""
     for header_type in program.types.values():
         _emit_struct(header_type, out)
     stacked = {h.name for s in program.stacks.values() for h in s.headers}
@@ -24,6 +24,7 @@ def emit_types(program: Program, out: Writer) -> None:
     singles = [h for h in program.headers.values() if h.name not in stacked]
     plain = [h for h in singles if not h.metadata]
     with out.block("struct phv", ";"):
+        out.line("struct sw_phv shared;")
         _emit_validity(program, plain, out)
         _emit_pass(out)
         _emit_metadata(program, singles, None, out)
@@ -34,7 +35,7 @@ def emit_types(program: Program, out: Writer) -> None:
             # The last element absorbs accesses that are out of bounds.
             out.line(f"struct hdr_{header_type.c_name} {array}[{size + 1}]; {c_comment(header_type.name)}")
     out.line()
-    with out.block("union local", ";"):
+    with out.block("struct local", ";"):
         for pass_ in ("ingress", "egress"):
             with out.block("struct", f" {pass_};"):
                 _emit_metadata(program, singles, pass_, out)

@@ -75,13 +75,13 @@ def std_member(program: Program, header: Header, field: Field) -> str | None:
     return program.std_fields.get((header.name, field.name))
 
 
-def field_lvalue(program: Program, ref: FieldRef, packet: str = "packet", phv: str = "phv") -> str:
+def field_lvalue(program: Program, ref: FieldRef, phv: str = "phv") -> str:
     """Return the C lvalue of a field; a field of one pass is a member of that pass's `struct local`."""
     if ref.field.hidden:
         return "1" if ref.header.metadata else f"{phv}->valid.{ref.header.place}"
     member = std_member(program, ref.header, ref.field)
     if member is not None:
-        return f"{packet}->std.{member}"
+        return f"{phv}->shared.std.{member}"
     name = f"{ref.header.place}.{ref.field.c_name}"
     pass_ = program.local_fields.get((ref.header.name, ref.field.name))
     return f"{phv}->{name}" if pass_ is None else f"local->{pass_}.{name}"

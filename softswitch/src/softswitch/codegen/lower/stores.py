@@ -90,11 +90,7 @@ def _cast(name: str, text: str) -> str:
     plain = re.fullmatch(r"\(uint64_t\)([\w.\[\]]+(?:->[\w.\[\]]+)*)", text)
     small = re.fullmatch(r"(\d|0x[0-9a-f]{1,8})ull", text)
     if plain:
-        return (
-            plain[1]
-            if plain[1].startswith(("phv->", "local->", "packet->std.")) and name != "sw_u128"
-            else f"({name}){plain[1]}"
-        )
+        return plain[1] if plain[1].startswith(("phv->", "local->")) and name != "sw_u128" else f"({name}){plain[1]}"
     return small[1] if small else f"({name}){text}"
 
 

@@ -109,7 +109,12 @@ def _store_words(base: str, offset: int, pieces: list[Piece], bits: int) -> list
 
     A load whose bytes were just written by more than one store waits until these stores have reached the cache.
     """
-    lines = []
+    words = packed_words(pieces, bits)
+    return [f"sw_put{width}({_at(base, offset + begin)}, {text});" for begin, width, text in words]
+
+
+def packed_words(pieces: list[Piece], bits: int) -> Iterator[tuple[int, int, str]]:
+    """Yield (first bit, width, C text) of the words of 64 bits that pieces fill, and of a shorter word at the end."""
     for begin in range(0, bits, _WORD_BITS):
         end = min(begin + _WORD_BITS, bits)
         parts = []
@@ -118,8 +123,7 @@ def _store_words(base: str, offset: int, pieces: list[Piece], bits: int) -> list
             piece_begin, piece_end = piece_end, piece_end + piece.bits
             if piece_begin < end and piece_end > begin:
                 parts.append(_shifted(piece.text, end - piece_end))
-        lines.append(f"sw_put{end - begin}({_at(base, offset + begin)}, {' | '.join(parts)});")
-    return lines
+        yield begin, end - begin, " | ".join(parts)
 
 
 def _shifted(text: str, left: int) -> str:

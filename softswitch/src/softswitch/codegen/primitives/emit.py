@@ -31,7 +31,7 @@ def _assign(call: Call) -> list[str]:
 
 
 def _drop(call: Call) -> list[str]:
-    return ["packet->std.egress_spec = SW_DROP_PORT;", "packet->std.mcast_grp = 0;", *_dropped_here(call)]
+    return ["phv->shared.std.egress_spec = SW_DROP_PORT;", "phv->shared.std.mcast_grp = 0;", *_dropped_here(call)]
 
 
 def _dropped_here(call: Call) -> list[str]:
@@ -39,7 +39,10 @@ def _dropped_here(call: Call) -> list[str]:
     if not call.primitive.where.source:
         return []
     place = c_string(call.primitive.where.source)
-    return [f"packet->requests.dropped_at = {place};", "packet->requests.dropped_in = packet->requests.branch;"]
+    return [
+        f"phv->shared.requests.dropped_at = {place};",
+        "phv->shared.requests.dropped_in = phv->shared.requests.branch;",
+    ]
 
 
 def _mark_to_drop(call: Call) -> list[str]:
@@ -58,22 +61,22 @@ def _mark_to_drop(call: Call) -> list[str]:
 def _clone(call: Call) -> list[str]:
     fields = call.u64(1) if len(call.primitive.args) > 1 else "-1"
     return [
-        "packet->requests.clone = true;",
-        f"packet->requests.clone_session = (uint32_t)({call.u64(0)} & 0x7fff);",
-        f"packet->requests.clone_fields = (int32_t){fields};",
+        "phv->shared.requests.clone = true;",
+        f"phv->shared.requests.clone_session = (uint32_t)({call.u64(0)} & 0x7fff);",
+        f"phv->shared.requests.clone_fields = (int32_t){fields};",
     ]
 
 
 def _again(name: str) -> Callable[[Call], list[str]]:
     def emit(call: Call) -> list[str]:
         fields = call.u64(0) if call.primitive.args else "-1"
-        return [f"packet->requests.{name} = true;", f"packet->requests.{name}_fields = (int32_t){fields};"]
+        return [f"phv->shared.requests.{name} = true;", f"phv->shared.requests.{name}_fields = (int32_t){fields};"]
 
     return emit
 
 
 def _truncate(call: Call) -> list[str]:
-    return ["packet->requests.truncate = true;", f"packet->requests.truncate_bytes = (uint32_t){call.u64(0)};"]
+    return ["phv->shared.requests.truncate = true;", f"phv->shared.requests.truncate_bytes = (uint32_t){call.u64(0)};"]
 
 
 def _exit(call: Call) -> list[str]:

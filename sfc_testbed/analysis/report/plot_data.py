@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The data of a page's plots as JSON, and the scripts that draw them in the browser.
+
+Arrays are 32-bit floats in base64: a third of the size of decimal numbers, and quick to write. The drawing library is
+read from the package `bokeh`, which is not imported.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from os_helpers.visible import visible
+from sfc_testbed.analysis.plots.description import Axis, Plot
+
+DATA = '<script type="application/json" class="plot-data">'
+"""The beginning of the element with a plot's data."""
+_LIBRARY = "server/static/js/bokeh.min.js"
+_OWN_SCRIPT = Path(__file__).parent / "templates" / "plots.js"
+
+
+def plot_data(plot: Plot) -> str:
+    """Return an HTML element with a plot's data. No text of the plot can end the element."""
+    data = json.dumps(plot, default=_encoded, separators=(",", ":")).replace("<", r"\u003c")
+    return f"{DATA}{data}</script>"
+
+
+def _encoded(value: Any) -> Any:
+    """Return an array as base64, and a part of a plot as its fields and the name of its kind."""
+    if isinstance(value, np.ndarray):
+        return b64encode(value.astype("<f4").tobytes()).decode()
+    fields = {
+        name: visible(field, keep="\n") if isinstance(field, str) else field for name, field in vars(value).items()
+    }
+    if isinstance(value, Axis):
+        fields["ticks"] = [(place, _shown(name)) for place, name in value.ticks]
+    return {"kind": type(value).__name__, **fields}
+
+
+def _shown(value: object) -> object:
+    return visible(value, keep="\n") if isinstance(value, str) else value
+
+
+def with_scripts(page: str) -> str:
+    """Return a page with the scripts at its end if it has plots that the browser draws."""
+    before, end, after = page.rpartition("</body>")
+    return f"{before}{_scripts()}{end}{after}" if DATA in page else page
+
+
+@cache
+def _scripts() -> str:
+    """Return the elements with the library and with our own script."""
+    package = find_spec("bokeh")
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("pages need the package bokeh; install the testbed again")
+    texts = (
+        (Path(package.origin).parent / _LIBRARY).read_text(encoding="utf-8"),
+        _OWN_SCRIPT.read_text(encoding="utf-8"),
+    )
+    return "".join(f"<script>{text}</script>\n" for text in texts)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The strict type checks of a user, outside the tree, accept the examples and find an editable installation."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests.tree import ROOT
+
+NOT_COPIED = shutil.ignore_patterns("__pycache__", "runs", "build", "*.egg-info")
+
+
+def _done(folder: Path, *words: str | Path, **environment: str) -> str:
+    """Execute a command in a folder, and return what it prints."""
+    own = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MYPYPATH")}
+    done = subprocess.run(
+        list(map(str, words)), cwd=folder, env={**own, **environment}, capture_output=True, text=True, timeout=280
+    )
+    return done.stdout + done.stderr if done.returncode else done.stdout
+
+
+def _environment(folder: Path, *paths: Path) -> tuple[Path, Path]:
+    """Make an environment with this environment's packages and these paths. Return its Python and its packages."""
+    _done(folder.parent, sys.executable, "-m", "venv", "--without-pip", folder)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
+    others = [path for path in sys.path if path.endswith("-packages")]
+    (packages / "more.pth").write_text("\n".join([*map(str, paths), *others]))
+    return folder / "bin" / "python", packages
+
+
+@pytest.mark.long
+def test_examples_pass_the_strict_checks_of_a_user(tmp_path: Path) -> None:
+    python, _ = _environment(tmp_path / "env", ROOT / "src", ROOT / "softswitch" / "src")
+    user = tmp_path / "user"
+    shutil.copytree(ROOT / "examples", user / "examples", ignore=NOT_COPIED)
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 10
+    for number, block in enumerate(blocks):
+        (user / f"of_the_page_{number}.py").write_text(block)
+    (user / "wrong.py").write_text("import sfc_testbed as sfc\n\nsfc.run(scenario=3, schem='sfc')\n")
+    words = ("-m", "mypy", "--strict", "--config-file=", f"--cache-dir={tmp_path / 'cache'}")
+    files = [*sorted(user.glob("of_the_page_*.py")), *sorted((user / "examples").glob("*.py"))]
+    project = user / "examples" / "your-project"
+    printed = _done(user, python, *words, *files, project / "src", project / "tests")
+    assert printed.startswith("Success: no issues found in "), printed
+    refused = _done(user, python, *words, "wrong.py")
+    assert re.search(r'Unexpected keyword argument "schem" for "run"', refused), refused
+    assert "Found 2 errors" in refused
+
+
+@pytest.mark.long
+def test_editable_installation_is_a_path_with_the_package_alone(tmp_path: Path) -> None:
+    """Type checkers follow paths, but not the import hooks of setuptools."""
+    copy = tmp_path / "copy"
+    (copy / "src").mkdir(parents=True)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    (copy / "src" / "sfc_testbed").symlink_to((ROOT / "src" / "sfc_testbed").readlink())
+    (copy / "sfc_testbed").mkdir()
+    shutil.copy(ROOT / "sfc_testbed" / "__init__.py", copy / "sfc_testbed")
+    python, packages = _environment(tmp_path / "env")
+    options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check")
+    printed = _done(tmp_path, python, "-m", "pip", "install", *options, "-e", copy, SETUPTOOLS_USE_DISTUTILS="stdlib")
+    if "bdist_wheel" in printed or "dist_info" in printed:
+        pytest.skip("an editable installation needs setuptools 70.1 or later, or the package wheel")
+    [path] = packages.glob("__editable__*.pth")
+    assert path.read_text().strip() == str(copy / "src"), printed
+    assert [entry.name for entry in (ROOT / "src").iterdir() if not entry.name.endswith(".egg-info")] == ["sfc_testbed"]
+    assert (ROOT / "sfc_testbed" / "py.typed").is_file()
