@@ -128,6 +128,6 @@ EXPERIMENT = Experiment(
         "NDP's timeout is 1 ms, which NDP's paper finds long enough. The SFC paper kept the 50 ms of the "
         "simulator htsim and states that this timeout inflates the tail.",
         "Both improvements that the SFC paper made to htsim are included: a receiver waits after each pull for "
-        "the serialization time of the packet that it requested (byte credits), and a NIC serves its flows round robin.",
+        "the serialization time of the packet that it requested (byte credits), and NICs serve flows round robin.",
     ),
 )
