@@ -160,10 +160,7 @@ SCENARIO = Scenario("pairs", "disjoint pairs of hosts", Pairs, {"ci": Scale("clo
     },
     {
         "scenarios/catalogue.py": {
-            "from sfc_testbed.scenarios import allreduce, bystanders, datacentre, incast\n": (
-                "from sfc_testbed.scenarios import pairs\n"
-            ),
-            "    datacentre.SCENARIO,\n": "    pairs.SCENARIO,\n",
+            '        "datacentre": "datacentre:SCENARIO",\n': '        "pairs": "pairs:SCENARIO",\n',
         }
     },
     (*_RUN, "pairs", "--clock", "virtual", "--json", "--out", "out"),

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TypeAlias, get_args
 
+from sfc_testbed.cli.listing.names import names
+
 Words: TypeAlias = list[tuple[str, str]]
 """Names and their meanings, which some shells show."""
 
 
 def scenarios() -> Words:
-    from sfc_testbed.scenarios.catalogue import SCENARIOS
-
-    return [(scenario.name, scenario.summary) for scenario in SCENARIOS.values()]
+    return [(name, summary) for name, summary, *_ in names()["scenarios"]]
 
 
 def scenarios_or_all() -> Words:
@@ -46,9 +46,7 @@ def scheme_lists(incomplete: str) -> Words:
 
 
 def topologies() -> Words:
-    from sfc_testbed.topologies.shapes import SHAPES
-
-    return [(name, first_line(shape)) for name, shape in SHAPES.items()]
+    return [(name, meaning) for name, meaning in names()["topologies"]]
 
 
 def export_formats() -> Words:
@@ -73,8 +71,3 @@ def clocks() -> list[str]:
     from sfc_testbed.request.spec import ClockName
 
     return list(get_args(ClockName))
-
-
-def first_line(documented: type[object]) -> str:
-    """Return the first line of a docstring, empty if there is none."""
-    return next(iter((documented.__doc__ or "").splitlines()), "")
