@@ -25,6 +25,11 @@ def import_late(name: str) -> None:
         sys.meta_path.insert(0, _Finder(name))
 
 
+def is_late(name: str) -> bool:
+    """Return whether only a name stands for this package so far."""
+    return "_finder" in vars(sys.modules[name])
+
+
 def leave_out_plugins() -> None:
     """Let pydantic use no plugins, as its variable `PYDANTIC_DISABLE_PLUGINS` does, and not load `importlib.metadata`.
 

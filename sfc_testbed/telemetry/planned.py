@@ -30,12 +30,12 @@ def write_planned(
     folder: Path, number: int, columns: Mapping[str, NDArray[Any]], *, hosts: Sequence[str], tags: Sequence[str]
 ) -> None:
     """Write a part of the plan. `src` and `dst` are indices in `hosts`, `tag` in `tags`; an unknown start is NaN."""
-    names = {_HOSTS: np.array(hosts, dtype=str), _TAGS: np.array(tags, dtype=str)}
+    arrays: dict[str, Any] = {**columns, _HOSTS: np.array(hosts, dtype=str), _TAGS: np.array(tags, dtype=str)}
     folder.mkdir(parents=True, exist_ok=True)
 
     def write(partial: Path) -> None:
         with partial.open("wb") as file:
-            np.savez(file, **columns, **names)
+            np.savez(file, **arrays)
 
     replace_file(folder / f"{number:06d}{_SUFFIX}", write)
 
