@@ -38,6 +38,7 @@ def test_the_files_pass_the_contract_tests(folder: Path) -> None:
         "topology line",
         "switch program shifted",
         "plot sizes",
+        "plot finished",
         "section slowest",
         "quantity median-fct",
         "export format csv",
