@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sfc_testbed.telemetry.atomic_file import replace_file
 from sfc_testbed.telemetry.flow_parts import PLANNED
-from sfc_testbed.telemetry.reader import TraceError, read_trace
+from sfc_testbed.telemetry.reader import TraceError, conforming, read_trace
 from sfc_testbed.telemetry.schema import conformed
 from sfc_testbed.telemetry.segments import segment_paths
 
@@ -46,7 +46,10 @@ def planned_paths(folder: Path) -> list[Path]:
 
 
 def read_planned(path: Path) -> pl.DataFrame:
-    """Return the rows of a file with planned flows. Raise TraceError if the file cannot be read."""
+    """Return the rows of a file with planned flows. Raise TraceError if the file cannot be read.
+
+    As in other traces, a column that the file's release did not write is null if it can be null.
+    """
     if path.suffix != _SUFFIX:
         return read_trace(path, PLANNED)
     try:
@@ -55,6 +58,6 @@ def read_planned(path: Path) -> pl.DataFrame:
         hosts, tags = (pl.Series(columns.pop(name).tolist(), dtype=pl.String) for name in (_HOSTS, _TAGS))
         names = {name: values.gather(columns[name]) for name, values in (("src", hosts), ("dst", hosts), ("tag", tags))}
         frame = pl.DataFrame({**columns, **names}).with_columns(pl.col("start_us").fill_nan(None))
-        return conformed(frame, PLANNED)
+        return conformed(conforming(frame, PLANNED), PLANNED)
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, pl.exceptions.PolarsError) as error:
         raise TraceError(f"{path}: not a whole file of planned flows ({error})") from error

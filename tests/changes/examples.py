@@ -480,7 +480,7 @@ FIGURE_OF_A_FLOW = Change(
             '    last_notice: Annotated[str | None, Meaning("last notice of the network; null: none")] = None\n'
         },
         "hosts/transport/sender.py": {
-            "        if negative and self._transmissions:": "        if marked and self._transmissions:\n"
+            "        if negative and self._first_end != NEVER:": "        if marked and self._transmissions:\n"
             "            figures = self._transmissions[0].figures\n"
             "            figures.packets_marked += 1\n"
             "            if figures.first_mark_us is None:\n"
