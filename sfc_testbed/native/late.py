@@ -18,6 +18,9 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+_LOADING = threading.RLock()
+"""Held while a package is loaded, so that other threads wait for its attributes."""
+
 
 def import_late(name: str) -> None:
     """Load the package `name` only when one of its attributes is used, unless it is loaded already."""
@@ -61,14 +64,16 @@ class _LateModule(ModuleType):
     """Takes the attributes of the package that it stands for when the first of them is used."""
 
     def __getattr__(self, name: str) -> Any:
-        finder = self.__dict__.pop("_finder", None)
-        if finder is not None:
-            sys.meta_path.remove(finder)
-            del sys.modules[self.__name__]
-            with _handler_kept(signal.SIGINT):
-                package = import_module(self.__name__)
-            self.__dict__.update(package.__dict__)
-            return getattr(package, name)
+        with _LOADING:
+            finder = self.__dict__.pop("_finder", None)
+            if finder is not None:
+                sys.meta_path.remove(finder)
+                del sys.modules[self.__name__]
+                with _handler_kept(signal.SIGINT):
+                    package = import_module(self.__name__)
+                self.__dict__.update(package.__dict__)
+        if name in self.__dict__:
+            return self.__dict__[name]
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
 
