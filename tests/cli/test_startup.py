@@ -38,7 +38,7 @@ LOADED = {
 """The packages, without Python's library, that a command may load; a virtual run before its first packet."""
 OURS = {
     ("list",): {"analysis", "api", "cli", "command", "native", "place", "request", "testbed"},
-    ("list", "nosuch"): {"cli", "command", "native", "place", "request", "testbed"},
+    ("list", "nosuch"): {"api", "cli", "command", "native", "place", "request", "testbed"},
     ("run", "incast", "--set", "nosuch=1"): {
         *("api", "cli", "command", "native", "place", "request", "scenarios", "testbed", "topologies", "wire"),
     },
