@@ -12,6 +12,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 import sfc_testbed as sfc
 from sfc_testbed.analysis.report.html_pages import write_comparison_report, write_run_report
@@ -23,6 +24,7 @@ from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.cli.app import main
 from sfc_testbed.reproduction.own_claims import claims_of_extensions, judged
 from sfc_testbed.request.errors import UsageError
+from tests.analysis.report.reading import plots_of
 from tests.extended import nothing_remains
 
 MINE = """\
@@ -255,6 +257,22 @@ def test_a_figure_with_another_layout_than_a_grid_becomes_an_image(
     twin, plain = (str(shown["drawn"]) for shown in on_page(tmp_path, placed, pictures=False))
     assert twin.startswith('<img alt="Mine."') and "<svg" in plain
     assert plt.get_fignums() == []
+
+
+def test_a_plot_may_be_a_description(folders: list[Path], use: Callable[[str], None], tmp_path: Path) -> None:
+    use(
+        HEAD + "import numpy as np\n"
+        "from sfc_testbed.analysis.plots.description import Axis, Line, Plot, PlotPanel\n"
+        "from sfc_testbed.analysis.plots.palette import numbered_looks\n"
+        "@sfc.plot('rising', 'Mine.')\ndef rising(run):\n"
+        "    line = Line('</script>', numbered_looks(1)[0], np.arange(3.0), np.arange(3.0))\n"
+        "    return Plot([PlotPanel('Rising', Axis('x', 0, 2), Axis('y', 0, 2), [line])])\n"
+    )
+    page = write_run_report(folders[0], pictures=True).read_text()
+    [panel] = plots_of(page)[-1]["panels"]
+    assert (panel["title"], panel["items"][0]["label"]) == ("Rising", "</script>")
+    assert (folders[0] / "rising.png").is_file()
+    assert isinstance(sfc.load(folders[0]).plot("rising"), Figure)
 
 
 def test_a_process_that_loads_a_file_with_plots_and_claims_imports_nothing_slow(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Literal
 import polars as pl
 
 from sfc_testbed.telemetry.atomic_file import replace_file
-from sfc_testbed.telemetry.schema import TraceSchema, conformed, fits, usual_rows
+from sfc_testbed.telemetry.schema import TraceSchema, conformed, fits, row_check
 from sfc_testbed.telemetry.segments import segment_path
 
 DEFAULT_SEGMENT_ROWS = 16_384
@@ -32,7 +32,7 @@ def row_values(schema: TraceSchema) -> Callable[[object], RowValues]:
 
     The function raises ValueError unless each value fits its column.
     """
-    is_usual = usual_rows(schema.columns)
+    is_usual = row_check(schema.columns).is_usual
     values_of = attrgetter(*(column.attribute for column in schema.columns))
 
     def checked(row: object) -> RowValues:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import sfc_testbed as sfc
-from sfc_testbed.request.extension import GROUP
+from sfc_testbed.request.installed import GROUP
 from tests.docs.page import Page, type_in
 from tests.tree import ROOT
 
@@ -38,6 +38,7 @@ def test_the_files_pass_the_contract_tests(folder: Path) -> None:
         "topology line",
         "switch program shifted",
         "plot sizes",
+        "plot finished",
         "section slowest",
         "quantity median-fct",
         "export format csv",

@@ -74,8 +74,8 @@ def _interval_ranks(count: int, rank: int) -> tuple[int, int]:
 
 
 def mean(values: Values) -> float | None:
-    """Return the mean, or None without values. Summing in ascending order makes it independent of their order."""
-    return float(np.sort(values).mean()) if values.size else None
+    """Return the mean of ascending values, or None without values. The sum of floats depends on their order."""
+    return float(values.mean()) if values.size else None
 
 
 def largest(values: Values) -> float | None:

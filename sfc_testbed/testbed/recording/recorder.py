@@ -22,7 +22,7 @@ from sfc_testbed.telemetry.queue_samples import Samples
 from sfc_testbed.telemetry.reader import scan_trace
 from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
 from sfc_testbed.telemetry.writer import RowValues, SegmentWriter
-from sfc_testbed.testbed.flows.planned import PART_FLOWS, planned_parts
+from sfc_testbed.testbed.flows.planned import write_planned_parts
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.recording.flow_ends import FlowEnds
 
@@ -53,10 +53,10 @@ class Recorder:
         self._save_due_s = time.monotonic() + SAVE_SECONDS
         self.problems: tuple[str, ...] = ()
         """Sentences about data that could not be written to the traces. Set by `close`."""
-        planned = SegmentWriter(self._journal.segments(PLANNED), PLANNED, segment_rows=PART_FLOWS)
-        for part in planned_parts(plan.topology, plan.flows, plan.transport, is_sprayed=plan.switch_settings.spraying):
-            planned.append_frame(part)
-        planned.flush()
+        is_sprayed = plan.switch_settings.spraying
+        write_planned_parts(
+            self._journal.segments(PLANNED), plan.topology, plan.flows, plan.transport, is_sprayed=is_sprayed
+        )
 
     def __enter__(self) -> Recorder:
         return self

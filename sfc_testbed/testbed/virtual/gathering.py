@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
-from sfc_testbed.analysis.results.counters import RunCounters
+from typing import TYPE_CHECKING
+
 from sfc_testbed.testbed.plan.plan import RunPlan
-from sfc_testbed.testbed.recording.counters import run_counters
 from sfc_testbed.testbed.recording.outcome import Progress
 from sfc_testbed.testbed.recording.recorder import Recorder
 from sfc_testbed.testbed.virtual.part import Counts
 from sfc_testbed.testbed.virtual.tasks import RecordValues, WorkerReport
 from sfc_testbed.testbed.virtual.work import Work
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.results.counters import RunCounters
 
 
 class Gathering:
@@ -61,6 +64,8 @@ class Gathering:
 
     def counters(self, *, wall_s: float) -> RunCounters:
         """Return the counters of all hosts and switches in the order of the shares, once all workers have reported."""
+        from sfc_testbed.testbed.recording.counters import run_counters  # loads slowly; the packets need not wait
+
         worker_counts = [counts for counts in self._counts if counts is not None]
         return run_counters(
             [host for counts in worker_counts for host in counts.hosts],

@@ -84,13 +84,6 @@ def test_percentiles_are_those_of_numpy_to_the_last_bit(values: np.ndarray, perc
         assert figure == np.percentile(np.append(values, np.full(above, values.max())), percent)
 
 
-@given(samples, st.randoms())
-def test_order_of_samples_does_not_change_a_mean(values: np.ndarray, random: object) -> None:
-    shuffled = list(values)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert mean(values) == mean(np.array(shuffled, dtype=np.float64))
-
-
 @given(samples, st.sampled_from([50, 95, 99]))
 def test_an_interval_contains_its_percentile(values: np.ndarray, percent: int) -> None:
     interval = confidence_interval(values, percent)

@@ -79,6 +79,15 @@ _PROBE = """
 """
 
 
+_TOOLTIP = """
+(() => {
+  const inside = root => [...root.querySelectorAll("*")].flatMap(each =>
+    each.classList.contains("bk-tooltip-content") ? [each.innerText] : each.shadowRoot ? inside(each.shadowRoot) : []);
+  return inside(document);
+})()
+"""
+
+
 @dataclass(frozen=True)
 class RenderedPage:
     """A page after layout: the report of the probe, and the screenshot as rows x columns x RGB from 0 to 1."""
@@ -228,6 +237,30 @@ def test_the_browser_draws_the_values_of_the_traces(
     begins_us, gbps = rates_without_gaps(tag_rates(run.goodput, run.flows))
     assert set(goodput[0]["x"]) == set(begins_us.astype(np.float32).tolist())
     assert max(goodput[0]["y"]) == pytest.approx(gbps.max(), rel=1e-6)
+
+
+def test_a_legend_hides_curves_and_a_value_shows_under_the_mouse(
+    browser: Browser, make_run_folder: FolderMaker
+) -> None:
+    """Texts of the value, such as the name of a traffic class, are not HTML."""
+    name = "<img src=x onerror=alert(1)> $x @y"
+    page = write_run_report(make_run_folder("sfc", flows=make_flows().with_columns(tag=pl.lit(name))))
+    probe = lay_out(browser, page, WIDE)
+    box = probe["plots"][-1]
+    for y in range(40, int(box["height"]), 5):
+        where = {"x": box["x"] + box["width"] / 3, "y": box["y"] + y}
+        browser.send("Input.dispatchMouseEvent", type="mouseMoved", **where)
+        browser.evaluate("new Promise(done => setTimeout(done, 50))")
+        texts = browser.evaluate(_TOOLTIP)
+        if texts:
+            break
+    assert texts[0].strip().startswith(name)
+    assert re.search(r"Time \(model µs\):\s[\d,.]+\s+Goodput \(Gb/s\):\s[\d,.]+", texts[0])
+    browser.evaluate("[...document.querySelectorAll('.legend button')].pop().click()")
+    hidden = browser.evaluate(_PROBE)["lines"]
+    assert [line["isShown"] for line in hidden[-1]] == [False]
+    assert all(line["isShown"] for line in hidden[0])
+    assert browser.evaluate("document.querySelectorAll('img').length") == 0
 
 
 def test_the_overview_of_large_runs_is_not_cut_off_in_a_wide_window(

@@ -20,20 +20,22 @@
   const numbers = text => new Float32Array(Uint8Array.from(atob(text), letter => letter.charCodeAt(0)).buffer);
   const oneLine = text => text.replaceAll("\n", " ");
 
-  // Colours follow the page's light or dark style, also while it is open and when it is printed on white paper.
+  // Colours follow the page's light or dark style, also while it is open.
   const painted = [];
   const variable = color => `--plot-${color.slice(1).toLowerCase()}`;
-  const colorNow = (color, isPrinted) =>
-    (!isPrinted && getComputedStyle(document.documentElement).getPropertyValue(variable(color)).trim()) || color;
+  const colorNow = color => getComputedStyle(document.documentElement).getPropertyValue(variable(color)).trim() || color;
   const colored = (owner, properties) => {
     for (const [property, color] of Object.entries(properties)) {
       painted.push([owner, property, color]);
-      owner[property] = colorNow(color, false);
+      owner[property] = colorNow(color);
     }
     return owner;
   };
-  const paint = isPrinted => {
-    for (const [owner, property, color] of painted) owner[property] = colorNow(color, isPrinted);
+  const darkStyle = matchMedia("screen and (prefers-color-scheme: dark)");
+  const markStyle = () => document.documentElement.classList.toggle("drawn-dark", darkStyle.matches);
+  const paint = () => {
+    markStyle();
+    for (const [owner, property, color] of painted) owner[property] = colorNow(color);
   };
 
   const interval = axis => model("Range1d", {start: axis.low, end: axis.high, bounds: "auto"});
@@ -184,7 +186,7 @@
     return [element("div", {}, title, place), async () => {
       const contained = new (Bokeh.require("document").Document)();
       contained.add_root(frame);
-      views.push(...await Bokeh.embed.add_document_standalone(contained, place));
+      await Bokeh.embed.add_document_standalone(contained, place);
       frames.push(frame);
     }];
   }
@@ -228,9 +230,10 @@
     return svg;
   }
 
-  const frames = [], views = [];
+  const frames = [];
   async function drawAll() {
     const begin = [];
+    markStyle();
     for (const data of document.querySelectorAll("script.plot-data")) {
       const plot = JSON.parse(data.textContent), parts = new Map();
       const show = (label, more) => parts.set(label, [...parts.get(label) ?? [], ...more]);
@@ -247,8 +250,6 @@
     document.documentElement.dataset.plots = "drawn";
   }
 
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => paint(false));
-  addEventListener("beforeprint", () => paint(true));
-  addEventListener("afterprint", () => paint(false));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
   window.sfcPlots = {frames, ready: drawAll()};
 })();
