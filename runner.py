@@ -1,4 +1,4 @@
-#!/usr/bin/env -S --block-signal=INT --block-signal=TERM python3
+#!/usr/bin/env -S --block-signal=INT --block-signal=TERM python3 -S
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The command: run, compare, validate, reproduce, sweep, cli, list, report, export, doctor, clean.
@@ -12,16 +12,18 @@ signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # als
 
 import os
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent
-if os.geteuid() == 0 and ROOT.stat().st_uid != 0:
+ROOT = os.path.dirname(os.path.realpath(__file__))
+if os.geteuid() == 0 and os.stat(ROOT).st_uid != 0:
     # The owner of the tree could not remove folders of root's bytecode.
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-_VENV_PYTHON = ROOT / ".venv" / "bin" / "python"
-if Path(sys.prefix) != ROOT / ".venv" and _VENV_PYTHON.exists():
-    os.execv(_VENV_PYTHON, [str(_VENV_PYTHON), *sys.argv])
+_VENV = os.path.join(ROOT, ".venv")
+_PYTHON = os.path.join(_VENV, "bin", "python")
+if sys.prefix != _VENV and os.path.exists(_PYTHON):
+    os.execv(_PYTHON, [_PYTHON, *sys.argv])
+if sys.flags.no_site:  # the first line says so, because the lines above need no packages
+    os.execv(sys.executable, [sys.executable, *sys.argv])
 
 try:
     import softswitch
@@ -30,8 +32,8 @@ except ModuleNotFoundError as error:
         raise
     sys.exit("runner.py: the set-up has not run here; type `make setup` first")
 
-_SOFTSWITCH = ROOT / "softswitch" / "src" / "softswitch"
-if softswitch.__file__ is None or Path(softswitch.__file__).resolve().parent != _SOFTSWITCH:
+_SOFTSWITCH = os.path.join(ROOT, "softswitch", "src", "softswitch")
+if softswitch.__file__ is None or os.path.dirname(os.path.realpath(softswitch.__file__)) != _SOFTSWITCH:
     # The digest of the code, by which results are compared, is that of this tree.
     sys.exit(f"runner.py: Python finds another softswitch, not {_SOFTSWITCH}; type `make setup` first")
 

@@ -52,6 +52,7 @@ from sfc_testbed.hosts.records import RecordWriter, host_state
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.native.late import leave_out_plugins
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import load
 from sfc_testbed.scenarios.model.flow import Flow
@@ -255,6 +256,7 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m sfc_testbed.hosts.agent CONFIG.json", file=sys.stderr)
         return _BAD_INPUT
+    leave_out_plugins()
     die_with_parent()
     end_sleeps_on_time()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -2,11 +2,13 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Construction of NICs and their messages from a topology and a list of flows."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from ipaddress import IPv4Address
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from sfc_testbed.hosts.agent_config import HostStall
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.messages import IncomingMessage, NicAddress, OutgoingMessage
 from sfc_testbed.hosts.transport.nic import Nic
@@ -16,6 +18,9 @@ from sfc_testbed.scenarios.model.flow import Flow
 from sfc_testbed.topologies.model import Host, Topology
 from sfc_testbed.wire.addresses import parse_mac
 from sfc_testbed.wire.dilation import Dilation
+
+if TYPE_CHECKING:
+    from sfc_testbed.hosts.agent_config import HostStall
 
 
 class NicBuilder:

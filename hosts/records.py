@@ -63,7 +63,6 @@ class RecordWriter:
         self._dilation = dilation
         self._stamp_period_ns = STAMPS * tick_ns(dilation)
         self._clock = ModelClock(dilation, start_ns)
-        self._instant_us = self._clock.instant_us
         self._switches = switches
 
     def write(self, host: str, event: Event) -> None:
@@ -96,29 +95,29 @@ class RecordWriter:
         """Record the lateness of an agent's hosts over time."""
         for late_bin in bins:
             late_us = self._clock.duration_us(late_bin.max_ns)
-            self._take(Late(self._instant_us(late_bin.end_ns), "host", node, late_bin.departures, late_us))
+            self._take(Late(self._clock.instant_us(late_bin.end_ns), "host", node, late_bin.departures, late_us))
 
     def _sent(self, sent: Transmission) -> FlowSent:
         message = sent.message
         return FlowSent(
             flow_id=message.flow_id,
-            finish_us=None if sent.finish_ns == NEVER else self._instant_us(sent.finish_ns),
+            finish_us=None if sent.finish_ns == NEVER else self._clock.instant_us(sent.finish_ns),
             figures=sent.figures,
             gave_up=sent.gave_up,
-            start_us=self._instant_us(message.ready_ns) if message.after else None,
+            start_us=self._clock.instant_us(message.ready_ns) if message.after else None,
         )
 
     def _goodput(self, event: messages.Goodput) -> Goodput:
         return Goodput(
-            from_us=self._instant_us(event.from_ns),
-            until_us=self._instant_us(event.until_ns),
+            from_us=self._clock.instant_us(event.from_ns),
+            until_us=self._clock.instant_us(event.until_ns),
             flow_id=event.flow_id,
             delivered_bytes=event.size_bytes,
         )
 
     def _congestion(self, event: CongestionState) -> Congestion:
         return Congestion(
-            time_us=self._instant_us(event.at_ns),
+            time_us=self._clock.instant_us(event.at_ns),
             flow_id=event.flow_id,
             cwnd_bytes=None if event.window_bytes == UNLIMITED_WINDOW else event.window_bytes,
             rate_bps=event.rate_bps * self._dilation.factor,
@@ -133,7 +132,7 @@ class RecordWriter:
         until_ns = event.paused_until_ns
         return Signal(
             sent_us=None if event.sent_ns is None else self._sent_us(event.sent_ns + switch.lag_ns, event.received_ns),
-            received_us=self._instant_us(event.received_ns),
+            received_us=self._clock.instant_us(event.received_ns),
             host=host,
             flow_id=event.flow_id,
             switch=switch.name,
@@ -142,12 +141,12 @@ class RecordWriter:
             queue_depth_bytes=signal.queue_depth_bytes,
             cacheable=signal.cacheable,
             obeyed=event.obeyed,
-            paused_until_us=None if until_ns is None else self._instant_us(until_ns),
+            paused_until_us=None if until_ns is None else self._clock.instant_us(until_ns),
         )
 
     def _sent_us(self, stamp_ns: int, received_ns: int) -> float:
         """Return the latest time before the receipt that has this time stamp, since stamps repeat."""
-        return self._instant_us(received_ns - (received_ns - stamp_ns) % self._stamp_period_ns)
+        return self._clock.instant_us(received_ns - (received_ns - stamp_ns) % self._stamp_period_ns)
 
 
 def host_state(statistics: HostStatistics, state: NicState, dilation: Dilation, now_ns: int) -> HostState:

@@ -5,31 +5,33 @@
 from __future__ import annotations
 
 from sfc_testbed.request.table import Table
-from sfc_testbed.scenarios import allreduce, bystanders, datacentre, incast
-from sfc_testbed.scenarios.paper import data_centre, fairness, incasts, testbed, theory
+from sfc_testbed.scenarios.model.scenario import Scenario
 
-_SCENARIOS = (
-    incast.SCENARIO,
-    bystanders.SCENARIO,
-    datacentre.SCENARIO,
-    allreduce.SCENARIO,
-    incasts.SIGNALING,
-    data_centre.INCAST_DEGREE,
-    testbed.TESTBED_INCAST,
-    testbed.TESTBED_HOL,
-    data_centre.HADOOP_50,
-    data_centre.RPC_30,
-    data_centre.WEBSEARCH_50,
-    data_centre.HADOOP_80,
-    data_centre.HADOOP_50_LIGHT,
-    data_centre.PARAMETERS,
-    data_centre.LONG_RTT,
-    incasts.SYNCHRONIZATION,
-    data_centre.RESOURCES,
-    fairness.SCENARIO,
-    theory.SCENARIO,
-    data_centre.NDP,
-    data_centre.RIVALS,
+SCENARIOS: Table[Scenario] = Table.of_modules(
+    "scenario",
+    "sfc_testbed.scenarios",
+    {
+        "incast": "incast:SCENARIO",
+        "bystanders": "bystanders:SCENARIO",
+        "datacentre": "datacentre:SCENARIO",
+        "allreduce": "allreduce:SCENARIO",
+        "signaling": "paper.incasts:SIGNALING",
+        "incast-degree": "paper.data_centre:INCAST_DEGREE",
+        "testbed-incast": "paper.testbed:TESTBED_INCAST",
+        "testbed-hol": "paper.testbed:TESTBED_HOL",
+        "hadoop-50": "paper.data_centre:HADOOP_50",
+        "rpc-30": "paper.data_centre:RPC_30",
+        "websearch-50": "paper.data_centre:WEBSEARCH_50",
+        "hadoop-80": "paper.data_centre:HADOOP_80",
+        "hadoop-50-light": "paper.data_centre:HADOOP_50_LIGHT",
+        "parameters": "paper.data_centre:PARAMETERS",
+        "long-rtt": "paper.data_centre:LONG_RTT",
+        "synchronization": "paper.incasts:SYNCHRONIZATION",
+        "resources": "paper.data_centre:RESOURCES",
+        "fairness": "paper.fairness:SCENARIO",
+        "theory": "paper.theory:SCENARIO",
+        "ndp": "paper.data_centre:NDP",
+        "rivals": "paper.data_centre:RIVALS",
+    },
 )
-SCENARIOS = Table("scenario", ((scenario.name, scenario) for scenario in _SCENARIOS))
 """Four general scenarios, then the scenarios of the paper's experiments in the paper's order."""

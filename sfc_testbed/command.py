@@ -6,8 +6,11 @@ import signal
 
 signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))  # before anything that takes a while to load
 
+import gc
 import os
 import sys
+
+gc.disable()  # imports create many objects and drop none; `cli.app` enables it again
 
 if os.geteuid() == 0 and os.stat(__file__).st_uid != 0:  # noqa: PTH116 (before anything is imported)
     # The owner of the package could not remove folders of root's bytecode.
@@ -34,6 +37,9 @@ def main() -> None:
 
             choose_compiled(sys.argv[1:])
         from sfc_testbed.cli.app import main as execute
+        from sfc_testbed.native.late import leave_out_plugins
+
+        leave_out_plugins()
     except ModuleNotFoundError as error:
         if error.name not in _REQUIRED:
             raise

@@ -17,10 +17,11 @@ from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, Congesti
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery
 from sfc_testbed.request.arguments import checked_call
-from sfc_testbed.request.checks import STRICT, nearest, shown
+from sfc_testbed.request.checks import STRICT
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import folder, owner
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme
+from sfc_testbed.request.shown import nearest, shown
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.scenarios.model.scenario import Scale, ScaleName, Scenario, Workload
 from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS, Entries, SwitchProgram

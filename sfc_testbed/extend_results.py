@@ -25,9 +25,9 @@ from sfc_testbed.analysis.report.sections import SECTIONS, Section
 from sfc_testbed.analysis.results.quantities import QUANTITIES, NotMeasured, Quantity
 from sfc_testbed.reproduction.model.claims import CLAIMS, is_claim
 from sfc_testbed.request.arguments import checked_call
-from sfc_testbed.request.checks import nearest, shown
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import described, owner
+from sfc_testbed.request.shown import nearest, shown
 from sfc_testbed.testbed.execution.export_formats import EXPORT_FORMATS, Exported, ExportFormat
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sfc_testbed.request import extensions
+from sfc_testbed.request.extension_finder import ExtensionFinder
 
 MINE = '''\
 from dataclasses import dataclass
@@ -90,4 +91,4 @@ def nothing_remains() -> Iterator[None]:
     finally:
         for extension in extensions.loaded():
             extensions._unload(extension)
-        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, extensions._Finder)]
+        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, ExtensionFinder)]

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Data exchanged between a NIC and its caller: addresses, messages and parts of `reports`. Times are wall ns."""
+"""Data exchanged between a NIC and its caller: addresses, messages and parts of `reports`. Times are wall ns.
+
+The classes of events that are frequent define `__init__`, because compiled code calls the one of `dataclass` through
+the interpreter.
+"""
 
 from dataclasses import dataclass
 
@@ -75,7 +79,7 @@ class ProgramFlowState:
     """End of the flow's pause; may be in the past."""
 
 
-@dataclass(slots=True)
+@dataclass(init=False, slots=True)
 class Goodput:
     """The goodput of a flow at its receiver in one interval. All flows of a NIC have the same intervals."""
 
@@ -85,8 +89,14 @@ class Goodput:
     size_bytes: int
     """Message bytes delivered in order in the interval."""
 
+    def __init__(self, flow_id: int, from_ns: int, until_ns: int, size_bytes: int) -> None:
+        self.flow_id = flow_id
+        self.from_ns = from_ns
+        self.until_ns = until_ns
+        self.size_bytes = size_bytes
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(init=False, slots=True)
 class MessageReceived:
     """The event at the receiver when every byte of a message has been delivered in order."""
 
@@ -100,8 +110,17 @@ class MessageReceived:
     last: Goodput
     """The goodput of the last interval, for which there is no separate event."""
 
+    def __init__(
+        self, flow_id: int, size_bytes: int, received_ns: int, figures: ReceiverFigures, last: Goodput
+    ) -> None:
+        self.flow_id = flow_id
+        self.size_bytes = size_bytes
+        self.received_ns = received_ns
+        self.figures = figures
+        self.last = last
 
-@dataclass(slots=True)  # creating a frozen dataclass would take three times as long
+
+@dataclass(init=False, slots=True)
 class BtsReceived:
     """The event when a well-formed BTS arrives at this host."""
 
@@ -121,3 +140,23 @@ class BtsReceived:
     paused_until_ns: int | None
     """New end of the pause; `received_ns` if the queue pair had nothing left to send; None if the BTS was not obeyed or
     requested no pause."""
+
+    def __init__(
+        self,
+        signal: BackToSender,
+        congested_ip: int,
+        flow_id: int | None,
+        sent_ns: int | None,
+        received_ns: int,
+        obeyed: bool,
+        reason: str,
+        paused_until_ns: int | None,
+    ) -> None:
+        self.signal = signal
+        self.congested_ip = congested_ip
+        self.flow_id = flow_id
+        self.sent_ns = sent_ns
+        self.received_ns = received_ns
+        self.obeyed = obeyed
+        self.reason = reason
+        self.paused_until_ns = paused_until_ns

@@ -151,7 +151,7 @@ class Nic:
 
     # frames, timers and events
 
-    def receive(self, frame: bytes, now_ns: int, tail: i64 = 0) -> None:
+    def receive(self, frame: bytes, now_ns: i64, tail: i64 = 0) -> None:
         """Handle a frame that arrived at `now_ns`, with its tail (wire.tail). Never raises because of its contents."""
         self._wire.catch_up(now_ns)
         counters = self._counters
@@ -248,7 +248,7 @@ class Nic:
 
     # received frames
 
-    def _check_data(self, header: RoceHeader, frame: bytes, tail: i64, now_ns: int) -> None:
+    def _check_data(self, header: RoceHeader, frame: bytes, tail: i64, now_ns: i64) -> None:
         """Check the ICRC of a data packet and pass the packet on.
 
         The CRC of the body is computed once and used for both the ICRC and the CRC of the message.
@@ -284,7 +284,7 @@ class Nic:
             and tail_bytes(tail) == pairs.tail_shift.size_bytes
         )
 
-    def _check_folded(self, header: RoceHeader, frame: bytes, tail: i64, now_ns: int) -> None:
+    def _check_folded(self, header: RoceHeader, frame: bytes, tail: i64, now_ns: i64) -> None:
         """Do the work of `_check_data` for a packet whose tail ends a full payload."""
         pairs = self._pairs
         end = i64(len(frame)) - ICRC_BYTES

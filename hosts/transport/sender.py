@@ -200,13 +200,13 @@ class SenderQueuePair(FrameSource):
         is_last = index + 1 == current.end
         size = current.size_bytes - offset if is_last else self._payload_bytes
         is_whole = is_last or self._stored_bytes == self._payload_bytes
-        body = message_bytes(current.flow_id, offset, size if is_whole else self._stored_bytes)
+        body = message_bytes(current.flow_id, offset, i64(size) if is_whole else self._stored_bytes)
         self.tail = i64(0) if is_whole else payload_tail(current.flow_id, offset, self._stored_bytes, self._shift)
         body_crc = i64(0) if is_last else message_crc(current.flow_id, offset, self._shift)
         recovery = self._recovery
         samples = self._samples
         if index == recovery.next_new:
-            current.crc = crc32(body, current.crc) if is_last else self._shift.past(current.crc) ^ body_crc
+            current.crc = crc32(body, current.crc) if is_last else int(self._shift.past(current.crc) ^ body_crc)
             if samples is not None:
                 samples.sent(index, size, now_ns)
         else:

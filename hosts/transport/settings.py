@@ -25,8 +25,8 @@ from sfc_testbed.request.checks import (
     RoundTrip,
     check_fields,
     check_values,
-    nearest,
 )
+from sfc_testbed.request.shown import nearest
 from sfc_testbed.wire.constants import DEFAULT_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.int_header import MOST_TELEMETRY_BYTES

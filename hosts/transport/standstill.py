@@ -48,10 +48,10 @@ class StallingNic(Nic):
         """
         self._standstills = deque(_merged(standstills))
 
-    def receive(self, frame: bytes, now_ns: int, tail: i64 = 0) -> None:
+    def receive(self, frame: bytes, now_ns: i64, tail: i64 = 0) -> None:
         self._catch_up(now_ns)
         if not self._is_still:
-            super().receive(frame, max(now_ns, self._resumed_ns), tail)
+            super().receive(frame, max(int(now_ns), self._resumed_ns), tail)
         elif len(self._ring) < self._standstills[0].ring_frames:
             self._ring.append((now_ns, frame, tail))
         else:

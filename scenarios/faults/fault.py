@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
-from sfc_testbed.request.checks import shown
 from sfc_testbed.request.quantities import in_unit
+from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.model.scenario import ScenarioError
 from sfc_testbed.topologies.model import Link, Topology
 from sfc_testbed.wire.units import NS_PER_MS, NS_PER_S, NS_PER_US

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
 
-from sfc_testbed.request.checks import shown
+from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.faults.fault import Duration, Fault, FaultError, LinkedFault, Span
 from sfc_testbed.scenarios.model.scenario import random_stream
 from sfc_testbed.topologies.model import Link, Port, Topology

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
-from sfc_testbed.request.checks import shown
+from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.faults.fault import Duration, Fault, FaultError, Span
 from sfc_testbed.topologies.model import Topology
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
-from sfc_testbed.request.checks import nearest, refusal, shown
+from sfc_testbed.request.checks import refusal
+from sfc_testbed.request.shown import nearest, shown
 from sfc_testbed.scenarios.faults.fault import Fault, FaultError
 from sfc_testbed.scenarios.faults.impairments import Impairment, check_overlaps
 from sfc_testbed.scenarios.faults.kinds import FAULTS

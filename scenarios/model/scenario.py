@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
-from sfc_testbed.request.checks import STRICT, shown
+from sfc_testbed.request.checks import STRICT
+from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.topologies.model import Topology
 from sfc_testbed.topologies.shapes import MOST_COUNT

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from sfc_testbed.request.checks import shown
+from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.traffic.distribution import Knot, SizeDistribution, SizeError, from_knots
 from sfc_testbed.scenarios.traffic.numbers import Row, decimal, is_number, rows_of, size_bytes
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
-from sfc_testbed.request.checks import shortened, shown
 from sfc_testbed.request.quantities import has_unit, in_unit, unit_of
+from sfc_testbed.request.shown import shortened, shown
 from sfc_testbed.scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
 from sfc_testbed.scenarios.model.flow_table import flow_table
 from sfc_testbed.scenarios.model.scenario import ScenarioError, check_host

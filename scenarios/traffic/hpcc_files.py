@@ -17,7 +17,7 @@ from decimal import Decimal
 from ipaddress import IPv4Address
 from typing import NamedTuple
 
-from sfc_testbed.request.checks import shortened, shown
+from sfc_testbed.request.shown import shortened, shown
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.traffic.numbers import Row, decimal, is_number, rows_of, whole
 

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
-from sfc_testbed.request.checks import shortened, shown
+from sfc_testbed.request.shown import shortened, shown
 from sfc_testbed.scenarios.traffic.cdf_files import parse_cdf
 from sfc_testbed.scenarios.traffic.distribution import Knot, SizeDistribution, SizeError, from_knots
 from sfc_testbed.scenarios.traffic.numbers import decimal, rows_of, size_bytes, whole

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from sfc_testbed.request.checks import nearest, shown
 from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.shown import nearest, shown
 
 
 def _summary(row: Any) -> str:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sfc_testbed.request.checks import shown
+from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.traffic.flow_file import COLUMNS, OPTIONAL_COLUMNS
 from sfc_testbed.telemetry.atomic_file import replace_text
 from sfc_testbed.testbed.errors import UsageError

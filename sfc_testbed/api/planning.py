@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sfc_testbed.api.dilations import calibrate_first
 from sfc_testbed.api.reporter import Reporter
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import UsageError
@@ -17,12 +16,9 @@ from sfc_testbed.testbed.execution.limits import check_limits, check_rates, open
 from sfc_testbed.testbed.execution.programs import build_programs
 from sfc_testbed.testbed.plan.dilations import DecidedDilation
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
-from sfc_testbed.testbed.speed.dilation import with_dilation
 from sfc_testbed.testbed.system.limits import cores, idle_cores, raise_open_files
 from sfc_testbed.testbed.targets import capabilities
-from sfc_testbed.testbed.virtual.shares import shares
 from sfc_testbed.testbed.virtual.worker_choice import best_workers
-from sfc_testbed.testbed.virtual.workers import open_files as open_files_of_workers
 
 
 def checked(
@@ -50,10 +46,13 @@ def checked(
     check_limits(plans, out)
     if prepare is not None:
         prepare()
+    if all(plan.config.clock == "virtual" for plan in plans):
+        build_programs(plans)
+        return plans
+    from sfc_testbed.api.dilations import calibrate_first
+
     calibrate_first(plans, reporter)
     build_programs(plans)
-    if all(plan.config.clock == "virtual" for plan in plans):
-        return plans
     plans = _with_dilations(plans, reporter)
     for plan in plans:
         check_rates(plan)
@@ -62,6 +61,8 @@ def checked(
 
 def _with_dilations(plans: Sequence[RunPlan], reporter: Reporter) -> list[RunPlan]:
     """Choose the dilations of live runs, and show how far their dry runs are."""
+    from sfc_testbed.testbed.speed.dilation import with_dilation
+
     chosen = []
     with reporter.status("dry run") as update:
         for number, plan in enumerate(plans, start=1):
@@ -82,6 +83,9 @@ def with_workers(plan: RunPlan, workers: int | None) -> RunPlan:
         return plan
     if plan.config.clock != "virtual":
         raise UsageError("--workers: only a run in virtual time can use several processes")
+    from sfc_testbed.testbed.virtual.shares import shares
+    from sfc_testbed.testbed.virtual.workers import open_files as open_files_of_workers
+
     shares(plan.topology, plan.columns, workers)
     raise_open_files(open_files(plan) + open_files_of_workers(workers), f"--workers {workers}")
     return replace(plan, config=replace(plan.config, workers=workers))

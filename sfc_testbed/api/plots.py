@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from sfc_testbed.request.checks import nearest, shown
+from sfc_testbed.request.shown import nearest, shown
 from sfc_testbed.testbed.errors import UsageError
 
 if TYPE_CHECKING:

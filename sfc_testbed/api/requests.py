@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfc_testbed.request.checks import shortened, shown
 from sfc_testbed.request.quantities import in_unit
 from sfc_testbed.request.seeds import check_seed, parse_seeds
 from sfc_testbed.request.settings import PARTS, checked_value
+from sfc_testbed.request.shown import shortened, shown
 from sfc_testbed.request.spec import FLOW_LIST, ClockName, RunSpec
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.dilations import MAX_DILATION

@@ -74,7 +74,7 @@ class Run:
     def trace(self, name: str) -> pl.DataFrame:
         """Return a trace as a polars frame. docs/traces.md lists the columns. UsageError if there is no such trace."""
         check_not_forked()
-        from sfc_testbed.request.checks import nearest, shown
+        from sfc_testbed.request.shown import nearest, shown
         from sfc_testbed.telemetry.reader import read_trace
         from sfc_testbed.telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
 

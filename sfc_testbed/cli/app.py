@@ -9,7 +9,6 @@ Exit codes (`cli.output.EXIT_CODES`): 0 done, 1 unexpected error, 2 bad input, 3
 from __future__ import annotations
 
 import gc
-import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,6 @@ from typer import TyperException
 
 from os_helpers.cache import CacheRefused
 from os_helpers.visible import visible
-from sfc_testbed.cli.failure import unexpected
 from sfc_testbed.cli.once import OnceCommand
 from sfc_testbed.cli.output import (
     EXIT_BAD_INPUT,
@@ -40,8 +38,6 @@ from sfc_testbed.native.late import import_late
 from sfc_testbed.place import program
 from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
 from sfc_testbed.testbed.interrupt import has_raised, raising
-from sfc_testbed.testbed.system.garbage import without_garbage_collection
-from sfc_testbed.testbed.system.limits import out_of_room
 
 VERBS: Mapping[str, str] = {
     "run": "Run a scenario once and write a report.",
@@ -61,7 +57,12 @@ VERBS: Mapping[str, str] = {
 }
 """Name -> help. The verb is the function `verb` of the module `cli.verbs.NAME`."""
 
+_DRAWING = {"compare", "report", "reproduce", "run", "sweep", "validate"}
+"""The verbs that draw plots."""
+
 _HELP = "--help"
+_ALONE = ["list"]
+"""The words of the command that lists all names. It needs no parser of options, for which Typer loads pydantic."""
 
 _ASKED_BY_SHELLS = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 """Environment variables with the line to complete: bash's, and that of other shells."""
@@ -70,15 +71,20 @@ _PLACES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "SLURM_L
 """Environment variables in which MPI launchers give a process its rank on its machine; the first one set counts."""
 
 
-@without_garbage_collection()  # imports create many objects and drop none
 def app_for(words: Sequence[str]) -> typer.Typer:
     """Return the command with the verbs among these words; the other verbs have only their help line."""
-    import_late("polars")  # a run needs it for its results only
+    for package in ("polars", "psutil"):  # a run needs them after its packets, or not at all
+        import_late(package)
     app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=_exit_codes())
     for name, summary in VERBS.items():
         function = _guarded(import_module(f"sfc_testbed.cli.verbs.{name}").verb) if name in words else _not_typed
         app.command(name, cls=OnceCommand, help=summary)(function)
+    if _DRAWING & {*words}:
+        import logging
+
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a read-only font cache does not matter
     gc.freeze()  # modules stay until the process ends
+    gc.enable()  # `sfc_testbed.command` disables it
     return app
 
 
@@ -117,7 +123,6 @@ def main(words: Sequence[str]) -> int:
     allow_any_encoding()
     try:
         _check_text(words)
-        logging.getLogger("matplotlib").setLevel(logging.ERROR)  # a read-only font cache does not matter
         return _run(words)
     except TyperException as error:
         message, status = error.format_message(), EXIT_BAD_INPUT
@@ -132,6 +137,9 @@ def main(words: Sequence[str]) -> int:
     except SystemExit:
         raise
     except BaseException as error:  # a panic of a library in Rust is no Exception
+        from sfc_testbed.cli.failure import unexpected  # loads what hardly any command needs
+        from sfc_testbed.testbed.system.limits import out_of_room
+
         reason = out_of_room(error)
         message = unexpected(error, words) if reason is None else reason
         status = EXIT_UNEXPECTED if reason is None else EXIT_INVALID
@@ -144,7 +152,21 @@ def main(words: Sequence[str]) -> int:
 def _run(words: Sequence[str]) -> int:
     """Run the verb, or complete a line for a shell; without a word print the help."""
     asked = words or _to_complete()
+    if asked == _ALONE:
+        return _list()
     return app_for(asked)(list(words), standalone_mode=False) or 0 if asked else _show_help()
+
+
+def _list() -> int:
+    """List all names, also those of the extensions of installed packages."""
+    from sfc_testbed.cli.options import load_extensions
+
+    def listed() -> None:
+        load_extensions(None)
+        import_module("sfc_testbed.cli.verbs.list").verb()
+
+    _guarded(listed)()
+    return EXIT_DONE
 
 
 def _show_help() -> int:

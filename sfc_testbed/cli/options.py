@@ -11,11 +11,9 @@ from typing import Annotated
 
 import typer
 
-from sfc_testbed.api.requests import folder_of
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.output import warn
-from sfc_testbed.request.extensions import load_installed, use
-from sfc_testbed.request.quantities import in_unit
+from sfc_testbed.request.installed import installed_modules
 
 OptionalScenario = Annotated[
     str | None,
@@ -47,6 +45,8 @@ def milliseconds(text: str | float) -> float:
         return float(text)
     except ValueError:
         pass
+    from sfc_testbed.request.quantities import in_unit
+
     try:
         return in_unit(str(text), "ms")
     except ValueError as error:
@@ -70,6 +70,15 @@ Settings = Annotated[
         help="Change a setting: NAME of the scenario, topology.NAME, switch.NAME or transport.NAME. Repeatable.",
     ),
 ]
+
+
+def folder_of(name: str) -> Path:
+    """Return the folder of a name. UsageError for an empty name."""
+    from sfc_testbed.api.requests import folder_of as checked
+
+    return checked(name)
+
+
 Out = Annotated[Path, typer.Option(metavar="DIR", parser=folder_of, help="Folder for run folders.")]
 TopologyName = Annotated[
     str | None,
@@ -113,10 +122,13 @@ _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 """Environment variables in which MPI launchers give a process its rank."""
 
 
-def _use(files: list[Path] | None) -> list[Path] | None:
+def load_extensions(files: list[Path] | None) -> list[Path] | None:
     """Load the extensions of installed packages and those of `--use`. Other MPI ranks get them with their plan."""
     is_shared = any(word.startswith("--exchange") for word in sys.argv)
-    if not (is_shared and any(os.environ.get(name, "0") != "0" for name in _RANKS)):
+    is_other_rank = is_shared and any(os.environ.get(name, "0") != "0" for name in _RANKS)
+    if not is_other_rank and (files or installed_modules()):
+        from sfc_testbed.request.extensions import load_installed, use  # loads slowly
+
         for problem in load_installed():
             warn(problem)
         use(*(files or ()))
@@ -130,7 +142,7 @@ Uses = Annotated[
         metavar="FILE.py",
         help="A Python file of yours with congestion controls, workloads and more (docs/extensions.md). Repeatable.",
         show_default=False,
-        callback=_use,
+        callback=load_extensions,
         is_eager=True,
     ),
 ]

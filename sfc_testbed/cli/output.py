@@ -11,10 +11,15 @@ import io
 import json
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from os_helpers.visible import visible
-from sfc_testbed.api.console import TextConsole
+
+if TYPE_CHECKING:
+    from sfc_testbed.api.console import TextConsole
+
+    console: TextConsole
+    errors: TextConsole
 
 EXIT_DONE = 0
 EXIT_UNEXPECTED = 1
@@ -55,18 +60,35 @@ def allow_any_encoding() -> None:
             stream.reconfigure(errors=handler)
 
 
-console = TextConsole()
-errors = TextConsole(stderr=True)
+_CONSOLES = {"console": False, "errors": True}
+
+
+def __getattr__(name: str) -> TextConsole:
+    """Return the console of stdout or stderr, made at first use: rich loads slowly, and JSON does without it."""
+    if name not in _CONSOLES:
+        raise AttributeError(name)
+    from sfc_testbed.api.console import TextConsole
+
+    globals()[name] = made = TextConsole(stderr=_CONSOLES[name])
+    return made
 
 
 def say(text: str) -> None:
     """Print one line on stdout; a line end within the text becomes an escape."""
-    console.print(visible(text), soft_wrap=True)
+    _print("console", text)
 
 
 def complain(text: str, style: str = "") -> None:
     """Print one line on stderr; a line end within the text becomes an escape."""
-    errors.print(visible(text), style=style, soft_wrap=True)
+    _print("errors", text, style)
+
+
+def _print(name: str, text: str, style: str = "") -> None:
+    stream = sys.stderr if _CONSOLES[name] else sys.stdout
+    if stream is not None and stream.isatty():
+        getattr(sys.modules[__name__], name).print(visible(text), style=style, soft_wrap=True)
+    elif stream is not None:
+        print(visible(text), file=stream, flush=True)  # the same without rich
 
 
 def warn(text: str) -> None:

@@ -6,30 +6,55 @@ from __future__ import annotations
 
 import atexit
 import signal
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from sfc_testbed.analysis.results.result import RunResult
-from sfc_testbed.api import planning
-from sfc_testbed.api.progress import TerminalReporter
-from sfc_testbed.api.reporter import WARNING
-from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, console, errors
+from sfc_testbed.api.reporter import WARNING, Reporter, SilentReporter
+from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain
 from sfc_testbed.native.first_use import prepare
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import Interrupted, UsageError
-from sfc_testbed.testbed.execution.execute import Clock, StoredRun
-from sfc_testbed.testbed.plan.plan import RunPlan
-from sfc_testbed.testbed.virtual.ranks import Ranks, join, serve, simulate_over_ranks
+from sfc_testbed.testbed.plan.checks import check_names
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.results.result import RunResult
+    from sfc_testbed.testbed.execution.execute import Clock, StoredRun
+    from sfc_testbed.testbed.jobs.job import Tell
+    from sfc_testbed.testbed.plan.plan import RunPlan
+    from sfc_testbed.testbed.virtual.ranks import Ranks
 
 EXCHANGES = ("memory", "mpi")
 
 
-def reporter(*, quiet: bool = False) -> TerminalReporter:
+class _LineReporter(SilentReporter):
+    """A reporter without a terminal: lines of text on stderr, which need no rich, and a line for each job that ends."""
+
+    def note(self, line: str, style: str = "") -> None:
+        complain(line, style)
+
+    @contextmanager
+    def jobs(self) -> Iterator[Tell]:
+        with _terminal_reporter(quiet=True).jobs() as tell:
+            yield tell
+
+
+def reporter(*, quiet: bool = False) -> Reporter:
     """Return the command's reporter; `quiet` hides the progress of runs."""
+    streams = (sys.stderr,) if quiet else (sys.stderr, sys.stdout)
+    shows_progress = any(stream is not None and stream.isatty() for stream in streams)
+    return _terminal_reporter(quiet=quiet) if shows_progress else _LineReporter()
+
+
+def _terminal_reporter(*, quiet: bool) -> Reporter:
+    from sfc_testbed.api.progress import TerminalReporter
+    from sfc_testbed.cli.output import console, errors
+
     return TerminalReporter(errors, None if quiet else console)
 
 
@@ -43,6 +68,11 @@ def checked(requests: Sequence[RunSpec], out: Path, *, compiles: bool = True, **
 
     `compiles` is false if the caller compiles the engine later.
     """
+    for request in requests:
+        check_names(request)  # before the planner's modules are loaded
+
+    from sfc_testbed.api import planning
+
     return planning.checked(requests, out, reporter(), prepare=prepare if compiles else None, **options)
 
 
@@ -54,6 +84,8 @@ def ranks_of(exchange: str, workers: int | None) -> Ranks | None:
         return None
     if workers not in (None, 1):
         raise UsageError("--workers: with --exchange mpi, mpirun -n sets the number of processes")
+    from sfc_testbed.testbed.virtual.ranks import join, serve  # only MPI needs it
+
     ranks = join(prepare)  # restarts the process, which is impossible once MPI has started
     if ranks.mine > 0:
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -67,6 +99,8 @@ def ranks_of(exchange: str, workers: int | None) -> Ranks | None:
 
 def over_ranks(plan: RunPlan, ranks: Ranks) -> Clock:
     """Return the clock that runs a plan on MPI processes, and print a line about them. UsageError if they cannot."""
+    from sfc_testbed.testbed.virtual.ranks import simulate_over_ranks
+
     if plan.config.clock != "virtual":
         raise UsageError("--exchange mpi: only a run in virtual time can use several processes")
     racks = len({host.switch for host in plan.topology.hosts})

@@ -14,10 +14,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
+
+_LOADING = threading.RLock()
+"""Held while a package is loaded, so that other threads wait for its attributes."""
 
 
 def import_late(name: str) -> None:
@@ -26,14 +28,30 @@ def import_late(name: str) -> None:
         sys.meta_path.insert(0, _Finder(name))
 
 
-class _Finder(MetaPathFinder, Loader):
+def is_late(name: str) -> bool:
+    """Return whether only a name stands for this package so far."""
+    return "_finder" in vars(sys.modules[name])
+
+
+def leave_out_plugins() -> None:
+    """Let pydantic use no plugins, as its variable `PYDANTIC_DISABLE_PLUGINS` does, and not load `importlib.metadata`.
+
+    Otherwise the first check of a model loads the names of all installed packages. The testbed needs no plugin.
+    """
+    if "pydantic.plugin._loader" not in sys.modules:
+        module = ModuleType("pydantic.plugin._loader")
+        module.__dict__["get_plugins"] = tuple
+        sys.modules[module.__name__] = module
+
+
+class _Finder:
     """Answers the first import of a package with a `_LateModule`."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        return ModuleSpec(name, self) if name == self._name else None
+        return ModuleSpec(name, self) if name == self._name else None  # type: ignore[arg-type]  # `importlib.abc` is slow
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return _LateModule(spec.name)
@@ -46,14 +64,16 @@ class _LateModule(ModuleType):
     """Takes the attributes of the package that it stands for when the first of them is used."""
 
     def __getattr__(self, name: str) -> Any:
-        finder = self.__dict__.pop("_finder", None)
-        if finder is not None:
-            sys.meta_path.remove(finder)
-            del sys.modules[self.__name__]
-            with _handler_kept(signal.SIGINT):
-                package = import_module(self.__name__)
-            self.__dict__.update(package.__dict__)
-            return getattr(package, name)
+        with _LOADING:
+            finder = self.__dict__.pop("_finder", None)
+            if finder is not None:
+                sys.meta_path.remove(finder)
+                del sys.modules[self.__name__]
+                with _handler_kept(signal.SIGINT):
+                    package = import_module(self.__name__)
+                self.__dict__.update(package.__dict__)
+        if name in self.__dict__:
+            return self.__dict__[name]
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
 

@@ -12,7 +12,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -108,7 +107,7 @@ def interpreted_algorithms(folder: Path) -> list[str]:
     return [source for source in algorithms() if module_name(source) not in modules]
 
 
-class CompiledFinder(MetaPathFinder):
+class CompiledFinder:
     """A finder of the modules of one build. It omits modules whose sources, or whose imports' sources, have changed."""
 
     def __init__(self, folder: Path) -> None:

@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,14 @@ def module_name(source: str) -> str:
 
 def digest_of(source: str) -> str:
     """Return the digest of a source file's content."""
-    return hashlib.sha256(path_of(source).read_bytes()).hexdigest()[:24]
+    path = path_of(source)
+    status = path.stat()
+    return _digest_of(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+@lru_cache(maxsize=1_000)  # the finder and a run ask again for all of them
+def _digest_of(path: Path, *content: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:24]
 
 
 def build_name() -> str:

@@ -23,8 +23,8 @@ from sfc_testbed.reproduction.model.claims import CLAIMS, NoneLower, is_claim
 from sfc_testbed.reproduction.model.experiment import Claim, Measured, Measurement, Point, Results, judge
 from sfc_testbed.reproduction.model.quantities import quantity_of
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
-from sfc_testbed.request.checks import shown
 from sfc_testbed.request.extensions import described
+from sfc_testbed.request.shown import shown
 from sfc_testbed.testbed.errors import UsageError
 
 MOST_BYTES = 1_000_000

@@ -13,8 +13,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
+from sfc_testbed.analysis.formatting import format_ratio
 from sfc_testbed.analysis.report.html_pages import REPORT_FILE
-from sfc_testbed.analysis.results.outcome import FAILS, HOLDS, Outcome, shown
+from sfc_testbed.analysis.results.outcome import DEPENDS, FAILS, HOLDS, Outcome, shown
 from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, Level
 from sfc_testbed.place import command_name
 from sfc_testbed.request.bounded_file import read_bounded_text
@@ -28,6 +29,9 @@ _VERSION = 2
 SCHEMA = f"sfc-testbed/reproduction/{_VERSION}"
 _OVER_SEEDS = re.compile(r"; [^;]* over \d+ seeds$")
 """The range over the seeds at the end of a measured value."""
+_FACTOR = re.compile(r" times (lower|better) ")
+"""The direction of a claim about a factor, whose measured ratio is the inverse of the factor."""
+_OPPOSITES = {"lower": "higher", "better": "worse"}
 _IN_PARENTHESES = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
 
 
@@ -56,8 +60,20 @@ class ClaimFinding(BaseModel):
 
     @property
     def median(self) -> str:
-        """The measured value without its range over the seeds, and without the values in parentheses."""
-        return _IN_PARENTHESES.sub("", _OVER_SEEDS.sub("", self.measured))
+        """The measured value without its range over the seeds, and without the values in parentheses.
+
+        A claim that a scheme is some times lower or better gets its factor, such as `2.9x lower`, with the range if the
+        outcome depends on the seed.
+        """
+        median = _IN_PARENTHESES.sub("", _OVER_SEEDS.sub("", self.measured))
+        direction = _FACTOR.search(self.claim)
+        if direction is None or not self.value or median != format_ratio(self.value):
+            return median
+        factors = sorted(1 / value for value in self.values if value)
+        words = f"{format_ratio(1 / self.value)} {direction[1]}"
+        if self.outcome == DEPENDS:
+            return f"{words} (from {format_ratio(factors[0])} to {format_ratio(factors[-1])})"
+        return words if self.value < 1 else f"{format_ratio(self.value)} {_OPPOSITES[direction[1]]}"
 
 
 class FigureTable(BaseModel):

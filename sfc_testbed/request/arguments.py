@@ -18,6 +18,7 @@ from numbers import Real
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.shown import nearest, shown
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -132,12 +133,8 @@ def alternatives(annotation: Any) -> list[str]:
 
 
 def _refused(name: str, expected: list[str], value: object) -> UsageError:
-    from sfc_testbed.request.checks import shown
-
     return UsageError(f"{name}: must be {' or '.join(expected)}, not {shown(value)}")
 
 
 def _nearest(name: str, parts: Signature) -> str:
-    from sfc_testbed.request.checks import nearest
-
     return nearest(name, parts.parameters)

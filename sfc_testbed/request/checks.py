@@ -9,11 +9,12 @@ annotations of a field hold its bounds; the end of its name is its unit.
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from dataclasses import Field as DataclassField
-from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from sfc_testbed.request.shown import nearest, shortened, shown
 
 MAX_RATE_BPS = 25_600_000_000_000
 MAX_RTT_NS = 10_000_000_000
@@ -51,9 +52,6 @@ _EXPECTED = {
 }
 _MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
-_LONGEST_SHOWN = 60
-_LONGEST_COMPARED = 80
-_MOST_NAMES = 3
 _BOUNDS = {
     "greater_than_equal": ("at least", "ge"),
     "less_than_equal": ("at most", "le"),
@@ -119,25 +117,6 @@ def refusal(error: ValidationError, known: Iterable[str] = ()) -> str:
     else:
         reason = first["msg"].removeprefix("Value error, ")
     return f"{shortened(name)}: {reason}" if name else reason
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error message, such as `; nearest: degree`, or an empty string if no known name is close."""
-    if len(name) > _LONGEST_COMPARED:
-        return ""
-    by_lower = {known_name.lower(): known_name for known_name in known}
-    matches = get_close_matches(name.lower(), list(by_lower), _MOST_NAMES)
-    return f"; nearest: {', '.join(by_lower[match] for match in matches)}" if matches else ""
-
-
-def shown(value: object) -> str:
-    """Return the repr of a value, shortened to fit into a message."""
-    return shortened(repr(value))
-
-
-def shortened(text: str) -> str:
-    """Return a text, cut after 60 characters so that it fits into a line."""
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def _with_unit(bound: float, location: tuple[int | str, ...]) -> str:

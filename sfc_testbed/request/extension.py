@@ -26,11 +26,9 @@ from pydantic import BeforeValidator, ConfigDict, PlainSerializer, ValidationInf
 from pydantic.dataclasses import dataclass
 
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
-from sfc_testbed.request.checks import shown
 from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.shown import shown
 
-GROUP = "sfc_testbed.extensions"
-"""The group of entry points by which installed packages name their extensions."""
 MOST_BYTES = 1_000_000
 _PACKAGE = "sfc_extension_"
 _OURS = "sfc_testbed"
@@ -88,13 +86,6 @@ def read_extension(word: str) -> Extension:
     path = Path(os.path.realpath(path))  # as Python does for a script
     texts = _texts(path, word)
     return Extension(word, str(path), _digest(texts), texts)
-
-
-def installed_modules() -> list[str]:
-    """Return the modules that installed packages name by entry points."""
-    from importlib import metadata  # loads slowly
-
-    return sorted({entry.value.partition(":")[0] for entry in metadata.entry_points(group=GROUP)})
 
 
 def module_texts(extension: Extension) -> dict[str, tuple[str, str]]:

@@ -14,7 +14,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import NamedTuple
 
-from sfc_testbed.request.checks import shown
+from sfc_testbed.request.shown import shown
 
 _QUANTITY = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,12})?) ?([a-zµ/]+)", re.ASCII | re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?")

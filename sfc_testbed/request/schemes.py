@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfc_testbed.request.checks import nearest
 from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.shown import nearest
 from sfc_testbed.request.table import Table
 
 

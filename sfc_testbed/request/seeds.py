@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from sfc_testbed.request.checks import shown
 from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.shown import shown
 
 MAX_SEED = 2**63 - 1
 MOST_SEEDS = 1_000

@@ -16,9 +16,9 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
-from sfc_testbed.request.checks import nearest, shortened, shown
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.quantities import has_unit, in_unit, unit_of
+from sfc_testbed.request.shown import nearest, shortened, shown
 
 # The limit for a number that is typed as digits. The largest setting has 19 digits.
 _MOST_DIGITS = 40

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from importlib import import_module
+from typing import Any, Generic, TypeVar, cast
 
-from sfc_testbed.request.checks import shown
 from sfc_testbed.request.errors import UsageError
+from sfc_testbed.request.shown import shown
 
 Row = TypeVar("Row")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")
@@ -25,8 +26,20 @@ class Table(Mapping[str, Row], Generic[Row]):
         """Make a table of rows of this kind; messages name the kind."""
         self.kind = kind
         self._rows = dict(rows)
+        self._places: dict[str, tuple[str, str]] = {}
+        """Module and name of each row that is not loaded."""
         self._owners: dict[str, str] = {}
         Table.all.append(self)
+
+    @classmethod
+    def of_modules(cls, kind: str, package: str, places: Mapping[str, str]) -> Table[Row]:
+        """Make a table of rows in modules of a package, as `MODULE:NAME`. A module is imported when its row is used."""
+        table = cls(kind)
+        for name, place in places.items():
+            module, _, attribute = place.partition(":")
+            table._places[name] = f"{package}.{module}", attribute
+        table._rows = dict.fromkeys(places, cast(Row, None))
+        return table
 
     def add(self, name: str, row: Row, owner: str) -> None:
         """Add the row of an extension. UsageError for a name that is taken, or that no option could contain."""
@@ -56,6 +69,10 @@ class Table(Mapping[str, Row], Generic[Row]):
         return {name: self._rows[name] for name, other in self._owners.items() if other == owner}
 
     def __getitem__(self, name: str) -> Row:
+        if name in self._places:
+            module, attribute = self._places[name]
+            self._rows[name] = getattr(import_module(module), attribute)
+            del self._places[name]
         return self._rows[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -3,8 +3,8 @@
 """The journal of a run: the files in which an active run keeps its measurements, and the traces made from them.
 
     journal/journal.json    order of the switches, dilation, model time 0, whether hosts have reported everything
-    journal/planned/        segments with the planned flows; folders beside it hold segments with the reports of
-                            senders and receivers, signals, goodput and the hosts' lateness
+    journal/planned/        the planned flows; folders beside it hold segments with the reports of senders and
+                            receivers, signals, goodput and the hosts' lateness
     logs/SWITCH.samples     queue samples of a switch
     logs/SWITCH.lateness    lateness over time of a switch that measures it
 
@@ -27,10 +27,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sfc_testbed.telemetry.atomic_file import check_no_link, replace_text
 from sfc_testbed.telemetry.flow_parts import PLANNED, RECEIVED, SENT, flow_rows
 from sfc_testbed.telemetry.late_bins import late_bins_file, switch_rows
+from sfc_testbed.telemetry.planned import planned_paths, read_planned
 from sfc_testbed.telemetry.queue_samples import queue_rows, sample_chunks, samples_file
-from sfc_testbed.telemetry.reader import read_trace
 from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
-from sfc_testbed.telemetry.segments import join_segments, read_segments, readable_segments, scan_segments, write_parts
+from sfc_testbed.telemetry.segments import (
+    join_segments,
+    read_segments,
+    readable_files,
+    readable_segments,
+    scan_segments,
+    write_parts,
+)
 from sfc_testbed.telemetry.writer import write_trace
 
 JOURNAL_FOLDER = "journal"
@@ -103,12 +110,15 @@ class Journal:
             self._lock = None
 
     def _write_flows(self) -> list[str]:
-        """Write the flows trace in parts as large as the segments of the plan."""
-        found = {schema: readable_segments(self.segments(schema), schema) for schema in (PLANNED, SENT, RECEIVED)}
+        """Write the flows trace in parts as large as the files of the plan."""
+        found = {
+            PLANNED: readable_files(planned_paths(self.segments(PLANNED)), read_planned, PLANNED),
+            **{schema: readable_segments(self.segments(schema), schema) for schema in (SENT, RECEIVED)},
+        }
 
         def parts() -> Iterator[pl.DataFrame]:
             for path in found[PLANNED][0]:
-                planned = read_trace(path, PLANNED)
+                planned = read_planned(path)
                 is_in_part = pl.col("flow_id").is_between(planned["flow_id"].min(), planned["flow_id"].max())
                 sent, received = (
                     scan_segments(found[schema][0], schema).filter(is_in_part).collect() for schema in (SENT, RECEIVED)

@@ -8,7 +8,7 @@ segment is damaged nevertheless, it is reported and left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -54,10 +54,17 @@ def join_segments(folder: Path, schema: TraceSchema, path: Path) -> list[str]:
 
 def readable_segments(folder: Path, schema: TraceSchema) -> tuple[list[Path], list[str]]:
     """Return the segments in a folder that can be read, and a sentence for each segment that is damaged."""
+    return readable_files(segment_paths(folder), lambda path: read_trace(path, schema), schema)
+
+
+def readable_files(
+    paths: Iterable[Path], read: Callable[[Path], pl.DataFrame], schema: TraceSchema
+) -> tuple[list[Path], list[str]]:
+    """Return the files that `read` can read, and a sentence for each file that is damaged."""
     readable, problems = [], []
-    for path in segment_paths(folder):
+    for path in paths:
         try:
-            read_trace(path, schema)
+            read(path)
             readable.append(path)
         except TraceError as error:
             problems.append(_describe_loss(error, schema))

@@ -8,6 +8,7 @@ rows of one segment are in memory. Times are model µs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
 from typing import Literal
@@ -15,11 +16,37 @@ from typing import Literal
 import polars as pl
 
 from sfc_testbed.telemetry.atomic_file import replace_file
-from sfc_testbed.telemetry.schema import TraceSchema, conformed, fits, usual_rows
+from sfc_testbed.telemetry.schema import TraceSchema, conformed, fits, row_check
 from sfc_testbed.telemetry.segments import segment_path
 
 DEFAULT_SEGMENT_ROWS = 16_384
 """Rows per segment: a few hundred KB of Python objects, written in a few ms."""
+
+
+RowValues = tuple[object, ...]
+"""The values of a row in the order of the columns."""
+
+
+def row_values(schema: TraceSchema) -> Callable[[object], RowValues]:
+    """Return a function that returns the values of an object with the trace's attributes.
+
+    The function raises ValueError unless each value fits its column.
+    """
+    is_usual = row_check(schema.columns).is_usual
+    values_of = attrgetter(*(column.attribute for column in schema.columns))
+
+    def checked(row: object) -> RowValues:
+        try:
+            values: RowValues = values_of(row)
+        except AttributeError as error:
+            raise ValueError(f"not a row of {schema.name}: {row!r}") from error
+        if not is_usual(values):
+            for column, value in zip(schema.columns, values, strict=True):
+                if not fits(value, column):
+                    raise ValueError(f"{schema.name}.{column.name} cannot hold {value!r}")
+        return values
+
+    return checked
 
 
 class SegmentWriter:
@@ -33,9 +60,8 @@ class SegmentWriter:
         self.folder = folder
         self.schema = schema
         self._segment_rows = segment_rows
-        self._is_usual = usual_rows(schema.columns)
-        self._values_of = attrgetter(*(column.attribute for column in schema.columns))
-        self._rows: list[tuple[object, ...]] = []
+        self._values_of = row_values(schema)
+        self._rows: list[RowValues] = []
         self._frames: list[pl.DataFrame] = []
         self._frame_rows = 0
         self._rows_written = 0
@@ -44,14 +70,10 @@ class SegmentWriter:
 
     def append(self, row: object) -> None:
         """Add an object with the trace's attributes as a row. Raise ValueError unless each value fits its column."""
-        try:
-            values = self._values_of(row)
-        except AttributeError as error:
-            raise ValueError(f"not a row of {self.schema.name}: {row!r}") from error
-        if not self._is_usual(values):
-            for column, value in zip(self.schema.columns, values, strict=True):
-                if not fits(value, column):
-                    raise ValueError(f"{self.schema.name}.{column.name} cannot hold {value!r}")
+        self.append_values(self._values_of(row))
+
+    def append_values(self, values: RowValues) -> None:
+        """Add a row from the values that `row_values` returned for it."""
         self._rows.append(values)
         self._on_rows_added()
 

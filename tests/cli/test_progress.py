@@ -19,7 +19,7 @@ from tests.testbed import running
 
 SMALL = ("--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=20000")
 LONG = ("--clock", "virtual", "--set", "message_bytes=200000000", "--duration", "10000")
-STAGES = ("planning", "starting", "simulating", "writing results", "drawing the page")
+STAGES = ("planning", "starting", "simulating", "writing results")
 _ERASED_LINE = b"\x1b[2K"
 _CONTROL = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import sfc_testbed as sfc
-from sfc_testbed.request.extension import GROUP
+from sfc_testbed.request.installed import GROUP
 from tests.docs.page import Page, type_in
 from tests.tree import ROOT
 

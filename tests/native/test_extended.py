@@ -204,7 +204,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "@mypyc_attr(allow_interpreted_subclasses=True)\nclass Hpcc(CongestionControl):",
         "@sfc.congestion_control('own-hpcc')\nclass Hpcc(sfc.CongestionControl):",
     )
-    own = own.replace("congestion.base import AckSample, CongestionControl", "congestion import AckSample")
+    own = own.replace("base import AckSample, CongestionControl, PathContext", "base import AckSample, PathContext")
     (folder / "own-hpcc.py").write_text(
         own.replace("from mypy_extensions import mypyc_attr", "import sfc_testbed as sfc")
     )

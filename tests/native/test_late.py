@@ -46,6 +46,17 @@ polars.DataFrame({"a": [1]})
 print(handler() == before)
 """
 
+_THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+from sfc_testbed.native.late import import_late
+
+import_late("polars")
+import polars as pl
+
+with ThreadPoolExecutor(8) as pool:
+    print(*{frame.height for frame in pool.map(lambda _: pl.DataFrame({"a": [1]}), range(8))})
+"""
+
 
 def test_a_late_package_is_loaded_at_its_first_use() -> None:
     done = subprocess.run([sys.executable, "-c", _SCRIPT], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -56,6 +67,11 @@ def test_a_late_package_leaves_the_signal_handler_alone() -> None:
     """Polars would raise KeyboardInterrupt in its calls, and a run would lose its measurements at the first Ctrl-C."""
     done = subprocess.run([sys.executable, "-c", _HANDLERS], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+def test_threads_wait_until_a_late_package_is_loaded() -> None:
+    done = subprocess.run([sys.executable, "-c", _THREADS], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
 def test_a_run_loads_no_data_frames_before_its_first_packet() -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from json import JSONDecoder
 
 import pytest
 
@@ -33,3 +34,17 @@ def test_a_table_knows_who_added_a_row(table: Table[int]) -> None:
 def test_a_taken_or_impossible_name_is_refused(table: Table[int], name: str) -> None:
     with pytest.raises(UsageError, match=r"^number "):
         table.add(name, 2, "mine.py")
+
+
+def test_a_row_of_a_module_is_loaded_when_it_is_used() -> None:
+    table: Table[object] = Table.of_modules("thing", "json", {"reader": "decoder:JSONDecoder", "none": "nosuch:X"})
+    assert list(table) == ["reader", "none"]
+    assert "none" in table
+    assert table["reader"] is JSONDecoder
+    assert Table.all.pop() is table
+    table.add("own", 1, "mine.py")
+    with pytest.raises(UsageError, match="the testbed has one"):
+        table.add("none", 2, "mine.py")
+    assert table.of("mine.py") == {"own": 1}
+    with pytest.raises(ModuleNotFoundError):
+        table["none"]

@@ -25,6 +25,7 @@ from sfc_testbed.telemetry.journal import (
     open_journal,
 )
 from sfc_testbed.telemetry.late_bins import RECORD_DTYPE
+from sfc_testbed.telemetry.planned import planned_paths, read_planned, write_planned
 from sfc_testbed.telemetry.queue_samples import SAMPLE_DTYPE
 from sfc_testbed.telemetry.reader import read_trace
 from sfc_testbed.telemetry.rows import GoodputRow, LatenessRow
@@ -42,18 +43,18 @@ def write_journal(folder: Path) -> Journal:
     """
     journal = new_journal(folder, SWITCHES, dilation_factor=2)
     journal.note(start_ns=1_000)
-    planned = SegmentWriter(journal.segments(PLANNED), PLANNED)
     sent = SegmentWriter(journal.segments(SENT), SENT)
     received = SegmentWriter(journal.segments(RECEIVED), RECEIVED)
     goodput = SegmentWriter(journal.segments(GOODPUT), GOODPUT, segment_rows=4)
-    plan = {"src": "h1", "dst": "h2", "tag": "incast", "size_bytes": 1_000, "start_us": 0.5, "ideal_fct_us": 2.0}
-    rows = [{"flow_id": flow_id, **plan} for flow_id in (1, 2, 3)]
-    planned.append_frame(pl.DataFrame(rows, schema=dict(PLANNED.dtypes)))
+    plan = {"flow_id": [1, 2, 3], "src": [0] * 3, "dst": [1] * 3, "tag": [0] * 3, "size_bytes": [1_000] * 3}
+    times = {"start_us": [0.5, 0.5, np.nan], "ideal_fct_us": [2.0] * 3}
+    columns = {name: np.array(values) for name, values in (plan | times).items()}
+    write_planned(journal.segments(PLANNED), 0, columns, hosts=("h1", "h2"), tags=("incast",))
     sent.append(FlowSent(2, 8.5, SenderFigures(4, 1, 250, timeouts=0, naks=1, paused_us=3.5)))
     received.append(FlowReceived(2, ReceiverFigures(corrupted=False)))
     for number in range(10):
         goodput.append(GoodputRow(number, number + 1, flow_id=2, delivered_bytes=100))
-    for trace in (planned, sent, received, goodput):
+    for trace in (sent, received, goodput):
         trace.flush()
     for switch, depth in zip(SWITCHES, (20, 10), strict=True):
         samples = np.array([(3_000, -1, -1, 0, depth, depth), (5_000, -1, -1, 0, 0, depth)], dtype=SAMPLE_DTYPE)
@@ -73,7 +74,9 @@ def test_all_traces_are_made_from_a_journal(tmp_path: Path) -> None:
     """Flows are in the order of the plan and switches in the order of the network. Missing reports give nulls."""
     assert write_journal(tmp_path).write_traces() == []
     flows, queues, signals, goodput = read_traces(tmp_path)
-    assert flows["flow_id"].to_list() == [1, 2, 3]
+    assert flows.select("flow_id", "src", "dst", "tag", "start_us").rows() == [
+        (1, "h1", "h2", "incast", 0.5), (2, "h1", "h2", "incast", 0.5), (3, "h1", "h2", "incast", None),
+    ]  # fmt: skip
     assert flows.select("fct_us", "slowdown", "packets_sent", "naks", "paused_us").row(1) == (8, 4, 4, 1, 3.5)
     assert flows["packets_sent"].to_list() == [None, 4, None]
     assert flows["corrupted"].to_list() == [False] * 3
@@ -126,6 +129,29 @@ def test_a_damaged_segment_is_reported_and_the_others_are_read(tmp_path: Path) -
     assert all(str(path) in problem for path, problem in zip((received, truncated, last), problems, strict=True))
     assert read_traces(tmp_path)[3]["from_us"].to_list() == list(range(4, 8))
     assert whole.exists()
+
+
+def test_a_damaged_plan_is_reported(tmp_path: Path) -> None:
+    journal = write_journal(tmp_path)
+    (plan,) = planned_paths(journal.segments(PLANNED))
+    plan.write_bytes(plan.read_bytes()[:-20])
+    (problem,) = journal.write_traces()
+    assert str(plan) in problem
+    assert read_traces(tmp_path)[0].height == 0
+
+
+def test_the_plan_in_a_journal_of_an_older_release_is_read(tmp_path: Path) -> None:
+    """It was a trace."""
+    journal = write_journal(tmp_path)
+    (plan,) = planned_paths(journal.segments(PLANNED))
+    older = SegmentWriter(journal.segments(PLANNED), PLANNED)
+    older.append_frame(read_planned(plan))
+    older.flush()
+    journal.write_traces()
+    expected = (tmp_path / FLOWS.file_name).read_bytes()
+    plan.unlink()
+    assert journal.write_traces() == []
+    assert (tmp_path / FLOWS.file_name).read_bytes() == expected
 
 
 def test_damaged_samples_of_a_switch_do_not_affect_other_samples(tmp_path: Path) -> None:

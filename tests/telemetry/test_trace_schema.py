@@ -21,7 +21,7 @@ from sfc_testbed.telemetry.schema import (
     Column,
     TraceSchema,
     fits,
-    usual_rows,
+    row_check,
 )
 
 ALL = {**SCHEMAS, **OPTIONAL_SCHEMAS}
@@ -97,7 +97,7 @@ _ORDINARY = {"Float64": 1.5, "String": "h1", "Boolean": True}
 @given(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.integers(-300, 2**65)))
 def test_a_usual_row_fits(schema: TraceSchema, value: object) -> None:
     """A row of ordinary values is usual. If one value is replaced, the row is usual only if the new value fits."""
-    is_usual = usual_rows(schema.columns)
+    is_usual = row_check(schema.columns).is_usual
     ordinary = [_ORDINARY.get(column.kind, 1) for column in schema.columns]
     assert is_usual(tuple(ordinary))
     assert not is_usual((*ordinary, value))
@@ -108,7 +108,7 @@ def test_a_usual_row_fits(schema: TraceSchema, value: object) -> None:
 
 @pytest.mark.parametrize("schema", ALL.values(), ids=list(ALL))
 def test_a_null_is_usual_where_the_column_can_hold_it(schema: TraceSchema) -> None:
-    is_usual = usual_rows(schema.columns)
+    is_usual = row_check(schema.columns).is_usual
     ordinary = [_ORDINARY.get(column.kind, 1) for column in schema.columns]
     for place, column in enumerate(schema.columns):
         assert is_usual((*ordinary[:place], None, *ordinary[place + 1 :])) == column.nullable

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfc_testbed.analysis.formatting import format_number
-from sfc_testbed.request.checks import nearest, shown
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import described
+from sfc_testbed.request.shown import nearest, shown
 from sfc_testbed.request.table import Table
 
 if TYPE_CHECKING:

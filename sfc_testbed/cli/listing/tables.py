@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tables of `list`: scenarios, schemes and topologies with all their settings."""
+"""Tables of `list`: scenarios, schemes and topologies with all their settings.
+
+Functions import the models of settings, because the overview does without them.
+"""
 
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from sfc_testbed.analysis.terminal import PROSE, Fitted
-from sfc_testbed.cli.listing.settings import Setting, as_typed, model_settings, record_settings
-from sfc_testbed.cli.listing.words import first_line
+from sfc_testbed.api.catalogue import first_line
 from sfc_testbed.place import command_name
-from sfc_testbed.request.extensions import loaded
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
-from sfc_testbed.scenarios.model.scenario import Scale, Scenario
-from sfc_testbed.testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
-from sfc_testbed.topologies.shapes import SHAPES
+
+if TYPE_CHECKING:
+    from sfc_testbed.cli.listing.settings import Setting
+    from sfc_testbed.request.extension import Extension
+    from sfc_testbed.scenarios.model.scenario import Scale, Scenario
 
 
 def names_table(title: str, rows: Sequence[tuple[str, str]]) -> RenderableType:
@@ -48,6 +52,8 @@ def settings_table(title: str, prefix: str, settings: Sequence[Setting]) -> Rend
 
 def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
     """Yield the settings of a scenario at every scale, its networks, and a command to try."""
+    from sfc_testbed.cli.listing.settings import model_settings
+
     yield Group(Text(f"{scenario.name}: {scenario.summary}", style="bold"), "")
     rows = [replace(setting, default=_at_scales(setting, scenario)) for setting in model_settings(scenario.workload)]
     yield settings_table("workload", "", rows)
@@ -77,8 +83,9 @@ def scheme_tables() -> Iterator[RenderableType]:
 
 def program_tables() -> Iterator[RenderableType]:
     """Yield the settings of the P4 programs that extensions added."""
-    if loaded():
-        from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS  # slow to import
+    if _extensions():
+        from sfc_testbed.cli.listing.settings import model_settings
+        from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS
 
         for name, program in SWITCH_PROGRAMS.items():
             yield settings_table(f"switch program {name}, --p4 {name}", "program.", model_settings(program.settings))
@@ -86,7 +93,8 @@ def program_tables() -> Iterator[RenderableType]:
 
 def _transport_tables() -> Iterator[RenderableType]:
     """Yield the NIC's settings, then a table for each algorithm with parameters."""
-    from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS  # slow to import
+    from sfc_testbed.cli.listing.settings import record_settings
+    from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
     from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
     from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
     from sfc_testbed.hosts.transport.settings import TransportSettings
@@ -135,6 +143,9 @@ def _default_of(control: str) -> str:
 
 def topology_tables() -> Iterator[RenderableType]:
     """Yield each topology with its settings."""
+    from sfc_testbed.cli.listing.settings import model_settings
+    from sfc_testbed.topologies.shapes import SHAPES
+
     for name, shape in SHAPES.items():
         title = f"{name}: {first_line(shape)}"
         yield settings_table(title, "topology.", model_settings(shape))
@@ -143,6 +154,9 @@ def topology_tables() -> Iterator[RenderableType]:
 
 def _switch_settings() -> list[Setting]:
     """Return the switch settings; a default derived from the network is a multiple of BDP, base RTT or data packet."""
+    from sfc_testbed.cli.listing.settings import as_typed, model_settings
+    from sfc_testbed.testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
+
     units = {"bdp": ("bytes", "BDP"), "rtt": ("ns", "base RTT"), "packets": ("bytes", "data packet")}
     follows = {}
     for name, value in FROM_NETWORK.items():
@@ -153,6 +167,8 @@ def _switch_settings() -> list[Setting]:
 
 
 def _at_scales(setting: Setting, scenario: Scenario) -> str:
+    from sfc_testbed.cli.listing.settings import as_typed
+
     values = {
         name: as_typed(scale.workload[setting.name]) if setting.name in scale.workload else setting.default
         for name, scale in scenario.scales.items()
@@ -183,6 +199,8 @@ def _sets(switch: Mapping[str, Any], transport: Mapping[str, Any]) -> str:
 
 
 def _words(prefix: str, settings: Mapping[str, Any]) -> list[str]:
+    from sfc_testbed.cli.listing.settings import as_typed
+
     return [f"{prefix}{name}={as_typed(value)}" for name, value in settings.items()]
 
 
@@ -194,4 +212,10 @@ def _example(rows: Sequence[Setting]) -> str:
 
 def _uses() -> str:
     """Return the options that load the extensions of this process."""
-    return "".join(f" --use {shlex.quote(extension.word)}" for extension in loaded())
+    return "".join(f" --use {shlex.quote(extension.word)}" for extension in _extensions())
+
+
+def _extensions() -> tuple[Extension, ...]:
+    """Return the extensions of this process. Without their module, which loads slowly, there are none."""
+    module = sys.modules.get("sfc_testbed.request.extensions")
+    return () if module is None else module.loaded()

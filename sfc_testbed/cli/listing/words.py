@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TypeAlias, get_args
 
-from sfc_testbed.api.catalogue import first_line as first_line
 from sfc_testbed.api.catalogue import names_of
+from sfc_testbed.cli.listing.names import names
 
 Words: TypeAlias = list[tuple[str, str]]
 """Names and their meanings, which some shells show."""
 
 
 def scenarios() -> Words:
-    return [*names_of("scenarios").items()]
+    return [(name, summary) for name, summary, *_ in names()["scenarios"]]
 
 
 def scenarios_or_all() -> Words:
@@ -45,7 +45,7 @@ def scheme_lists(incomplete: str) -> Words:
 
 
 def topologies() -> Words:
-    return [*names_of("topologies").items()]
+    return [(name, meaning) for name, meaning in names()["topologies"]]
 
 
 def export_formats() -> Words:

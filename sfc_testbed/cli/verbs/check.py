@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`sfc-testbed check`."""
+"""`sfc-testbed check`. Functions import what bad input does not need."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from typing import Annotated
 
 import typer
 
-from sfc_testbed.api.progress import status
-from sfc_testbed.cli.output import EXIT_CLAIM, complain, errors, say, warn
-from sfc_testbed.contract.extension import checked
+from sfc_testbed.cli.output import EXIT_CLAIM, complain, say, warn
 from sfc_testbed.native.first_use import prepare
 from sfc_testbed.request.extensions import load_installed, use
 
@@ -27,6 +25,11 @@ def verb(
         warn(problem)
     extensions = use(*files)
     prepare()
+
+    from sfc_testbed.api.progress import status
+    from sfc_testbed.cli.output import errors
+    from sfc_testbed.contract.extension import checked
+
     made: Counter[str] = Counter()
     lacks: dict[tuple[str, str], list[str]] = {}
     with status("checking", errors) as line:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`sfc-testbed compare`."""
+"""`sfc-testbed compare`. Functions import what bad input does not need."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from typing import Annotated
 
 import typer
 
-from sfc_testbed.analysis.report.terminal_tables import comparison_table
-from sfc_testbed.api.comparing import claims_of, requests_of, run_compared
-from sfc_testbed.api.dilations import note_dilations
 from sfc_testbed.api.requests import clock_of, dilation_of, scenario_of, schemes_of
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import (
@@ -33,15 +30,15 @@ from sfc_testbed.cli.options import (
     TopologyName,
     Uses,
 )
-from sfc_testbed.cli.output import EXIT_CLAIM, console, say, say_json, warn, with_fields
+from sfc_testbed.cli.output import EXIT_CLAIM, say, say_json, warn, with_fields
 from sfc_testbed.cli.planning import checked, end_by_outcome, reporter
 from sfc_testbed.cli.seeds import chosen_seeds
+from sfc_testbed.request.schemes import resolve_scheme
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import Interrupted, UsageError
-from sfc_testbed.testbed.execution.retry import check_retry
 from sfc_testbed.testbed.interrupt import interruptible
-from sfc_testbed.testbed.program.user_program import read_programs
+from sfc_testbed.testbed.plan.checks import check_names
 
 
 def verb(
@@ -92,6 +89,15 @@ def verb(
         faults=tuple(fault or ()),
         hosts=hosts,
     )
+    check_names(request)
+    for scheme in schemes_of(schemes):
+        resolve_scheme(scheme)
+
+    from sfc_testbed.api.comparing import claims_of, requests_of, run_compared
+    from sfc_testbed.api.dilations import note_dilations
+    from sfc_testbed.testbed.execution.retry import check_retry
+    from sfc_testbed.testbed.program.user_program import read_programs
+
     claimed = claims_of(claims)
     if strict and not claimed:
         raise UsageError("--strict needs claims: add --claims FILE.py")
@@ -109,6 +115,9 @@ def verb(
             folder = None if done.page is None else str(done.page.parent)
             say_json(with_fields(comparison.to_json(), folder=folder, folders=[str(run.folder) for run in done.runs]))
         else:
+            from sfc_testbed.analysis.report.terminal_tables import comparison_table
+            from sfc_testbed.cli.output import console
+
             console.print(comparison_table(comparison))
             if done.page is not None:
                 say(f"report: {done.page}")

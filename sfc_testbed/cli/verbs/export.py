@@ -14,7 +14,7 @@ from sfc_testbed.api.requests import folder_of
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import Uses
 from sfc_testbed.cli.output import EXIT_INVALID, say, warn
-from sfc_testbed.request.checks import nearest, shown
+from sfc_testbed.request.shown import nearest, shown
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.execution.export_formats import EXPORT_FORMATS
 from sfc_testbed.testbed.execution.limits import check_output

@@ -27,9 +27,9 @@ from sfc_testbed.reproduction.effort import brief_request, with_decided_dilation
 from sfc_testbed.reproduction.jobs import CONGESTION, ExperimentJob, jobs_of, known_to_experiment
 from sfc_testbed.reproduction.reproduce import RUNS, ReproducedExperiments, announcement, jobs_in, reproduce
 from sfc_testbed.reproduction.summaries import SCALES, matching, read_summaries
-from sfc_testbed.request.checks import nearest, shortened, shown
 from sfc_testbed.request.settings import Settings as SettingValues
 from sfc_testbed.request.settings import parse_settings, settings_words
+from sfc_testbed.request.shown import nearest, shortened, shown
 from sfc_testbed.request.spec import ClockName
 from sfc_testbed.request.spec import P4Program as CompiledProgram
 from sfc_testbed.testbed.errors import Interrupted, UsageError

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`sfc-testbed run`."""
+"""`sfc-testbed run`. Functions import what bad input does not need, or what the packets need not wait for."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from typing import Annotated
 
 import typer
 
-from sfc_testbed.api.dilations import note_dilations
-from sfc_testbed.api.planning import execute_plan
 from sfc_testbed.api.requests import clock_of, dilation_of, places_of, scenario_of, workers_of
-from sfc_testbed.api.retrying import execute_retrying
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import (
     BackgroundName,
@@ -38,7 +35,7 @@ from sfc_testbed.cli.options import (
     TopologyName,
     Uses,
 )
-from sfc_testbed.cli.output import console, say, say_json, warn, with_fields
+from sfc_testbed.cli.output import say, say_json, warn, with_fields
 from sfc_testbed.cli.planning import (
     checked,
     end_by_outcome,
@@ -48,11 +45,7 @@ from sfc_testbed.cli.planning import (
 )
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
-from sfc_testbed.testbed.execution.execute import with_page
-from sfc_testbed.testbed.execution.retry import check_retry
 from sfc_testbed.testbed.interrupt import interruptible
-from sfc_testbed.testbed.program.user_program import read_program
-from sfc_testbed.testbed.recording.outcome import Silent
 
 
 def verb(
@@ -104,14 +97,26 @@ def verb(
         hosts=hosts,
     )
     if retry:
+        from sfc_testbed.testbed.execution.retry import check_retry
+
         check_retry(request.clock)
     processes = workers_of(workers)
     ranks = ranks_of(exchange, processes)
-    request = replace(request, program=read_program(p4))  # not before: only the first MPI rank gets here
+    if p4 is not None:  # not before: only the first MPI rank gets here
+        from sfc_testbed.testbed.program.user_program import read_program
+
+        request = replace(request, program=read_program(p4))
     [plan] = checked([request], out, workers=processes if ranks is None else 1, compiles=ranks is None)
     clock_of_ranks = None if ranks is None else over_ranks(plan, ranks)
     shown = reporter(quiet=json)
-    note_dilations([plan], shown)
+    if plan.config.clock == "real":
+        from sfc_testbed.api.dilations import note_dilations
+
+        note_dilations([plan], shown)
+
+    from sfc_testbed.api.planning import execute_plan
+    from sfc_testbed.api.retrying import execute_retrying
+
     if clock_of_ranks is None:
         run = execute_retrying(request, plan, out, shown, retry=retry, page=False)
     else:
@@ -120,11 +125,14 @@ def verb(
         if json:
             say_json(with_fields(run.result.to_json(), folder=str(run.folder)))
         else:
-            from sfc_testbed.analysis.report.terminal_tables import (
-                run_table,  # loads slowly; the packets need not wait for it
-            )
+            from sfc_testbed.analysis.report.terminal_tables import run_table
+            from sfc_testbed.cli.output import console
 
             console.print(run_table(run.result, plan.config))
+
+    from sfc_testbed.testbed.execution.execute import with_page
+    from sfc_testbed.testbed.recording.outcome import Silent
+
     run = with_page(run, Silent())
     if run.report is not None and not json:
         say(f"report: {run.report}")

@@ -1,26 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`sfc-testbed sweep`."""
+"""`sfc-testbed sweep`. Functions import what bad input does not need."""
 
 from __future__ import annotations
 
 from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfc_testbed.analysis.report.first_sentence import of_sweep
-from sfc_testbed.analysis.results.swept import read_sweep_results, warnings_of
-from sfc_testbed.api.sweeping import kept, swept
 from sfc_testbed.cli.options import Out, P4Program, SchedulerAddress, Uses, Workers
 from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, say, say_json, warn
 from sfc_testbed.cli.planning import reporter
 from sfc_testbed.native.first_use import prepare
 from sfc_testbed.testbed.errors import Interrupted
-from sfc_testbed.testbed.program.user_program import read_program
-from sfc_testbed.testbed.sweep.run import SweepSummary
-from sfc_testbed.testbed.sweep.sweep import read_sweep
+
+if TYPE_CHECKING:
+    from sfc_testbed.testbed.sweep.run import SweepSummary
 
 
 def verb(
@@ -38,9 +35,14 @@ def verb(
     json: Annotated[bool, typer.Option("--json", help="Print the outcome and the folder as JSON.")] = False,
     use: Uses = None,
 ) -> None:
-    done = swept(
-        read_sweep(file), read_program(p4), out, reporter(), scheduler=scheduler, workers=workers, prepare=prepare
-    )
+    from sfc_testbed.testbed.program.user_program import read_program
+    from sfc_testbed.testbed.sweep.sweep import read_sweep
+
+    sweep, program = read_sweep(file), read_program(p4)
+
+    from sfc_testbed.api.sweeping import kept, swept
+
+    done = swept(sweep, program, out, reporter(), scheduler=scheduler, workers=workers, prepare=prepare)
     if json:
         say_json(_document(done))
     else:
@@ -75,6 +77,9 @@ def _tell(done: SweepSummary) -> None:
         say(f"{done.invalid} runs are invalid, see the table")
     say(f"results: {done.table}")
     if done.page is not None:
+        from sfc_testbed.analysis.report.first_sentence import of_sweep
+        from sfc_testbed.analysis.results.swept import read_sweep_results, warnings_of
+
         results = read_sweep_results(done.page.parent)
         for warning in warnings_of(results):
             warn(warning)

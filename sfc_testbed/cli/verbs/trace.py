@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""`sfc-testbed trace`."""
+"""`sfc-testbed trace`. Functions import what bad input does not need."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ from typing import Annotated
 
 import typer
 
-from sfc_testbed.analysis.report.terminal_tables import life_table
-from sfc_testbed.analysis.results.stored import load_run
-from sfc_testbed.api.errors import refused_in_one_line
 from sfc_testbed.cli.options import Uses
-from sfc_testbed.cli.output import EXIT_INVALID, console, say, warn
-from sfc_testbed.cli.tracing import flow_life, newest_run
+from sfc_testbed.cli.output import EXIT_INVALID, say, warn
 
 
 def verb(
@@ -32,6 +28,12 @@ def verb(
     use: Uses = None,
 ) -> None:
     """Print the recorded events of a flow. Every unreadable file is a line on stderr."""
+    from sfc_testbed.analysis.report.terminal_tables import life_table
+    from sfc_testbed.analysis.results.stored import load_run
+    from sfc_testbed.api.errors import refused_in_one_line
+    from sfc_testbed.cli.output import console
+    from sfc_testbed.cli.tracing import flow_life, newest_run
+
     folder = newest_run(Path("runs")) if run is None else run
     with refused_in_one_line(folder):
         stored = load_run(folder)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from os_helpers.cache import CacheRefused
-from sfc_testbed.analysis.results.result import RunResult, read_result, write_result
 from sfc_testbed.hosts.crash import engine_crash
 from sfc_testbed.place import command_name
 from sfc_testbed.request.spec import CONFIG_FILE, RunConfig
@@ -20,15 +20,17 @@ from sfc_testbed.scenarios.traffic import flow_file
 from sfc_testbed.telemetry.atomic_file import replace_file, replace_text
 from sfc_testbed.telemetry.journal import JOURNAL_FOLDER, has_journal
 from sfc_testbed.testbed.errors import Crashed, Interrupted, RunError
-from sfc_testbed.testbed.execution.unfinished import ERROR_FILE, finish_run
 from sfc_testbed.testbed.interrupt import Interrupt, interruptible, raise_again
 from sfc_testbed.testbed.plan.plan import RunPlan
-from sfc_testbed.testbed.recording.folder import give_to_caller, make_folder
+from sfc_testbed.testbed.recording.folder import ERROR_FILE, give_to_caller, make_folder
 from sfc_testbed.testbed.recording.outcome import ClockOutcome, Progress
 from sfc_testbed.testbed.recording.recorder import Recorder
 from sfc_testbed.testbed.system.garbage import return_freed_memory, without_garbage_collection
 from sfc_testbed.testbed.system.limits import out_of_room
 from sfc_testbed.testbed.virtual.simulation import simulate
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.results.result import RunResult
 
 
 def _run_live(
@@ -144,7 +146,9 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
             progress.stage("writing results")
             interrupt.stop_if_urgent()
             interrupt.raises_if_urgent = True
-        from sfc_testbed.analysis.results.build import build_result  # loads slowly; the packets need not wait for it
+        # These load slowly, and the packets need not wait for them.
+        from sfc_testbed.analysis.results.build import build_result
+        from sfc_testbed.analysis.results.result import write_result
 
         flows, queues, signals = recorder.traces()
         counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
@@ -174,6 +178,9 @@ def _describing_crashes(folder: Path) -> Iterator[None]:
 
 def _result_of_crash(folder: Path, error: Crashed) -> RunResult:
     """Write and return the result of a run that an exception ended, with the measurements until then and the reason."""
+    from sfc_testbed.analysis.results.result import read_result
+    from sfc_testbed.testbed.execution.unfinished import finish_run
+
     (folder / "logs" / ERROR_FILE).write_text(f"{error}\n", encoding="utf-8")
     finish_run(folder)
     return read_result(folder)

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sfc_testbed.analysis.results.result import RunResult
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.dilations import MAX_DILATION, DecidedDilation
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.results.result import RunResult
 
 MOST_RETRIES = 2
 """The limit per run: a machine that is later each time is busy with other work."""

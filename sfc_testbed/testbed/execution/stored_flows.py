@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from sfc_testbed.request.checks import shown
+from sfc_testbed.request.shown import shown
 from sfc_testbed.request.spec import RunConfig
 from sfc_testbed.scenarios.model.scenario import ScenarioError
 from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME, FlowList, read_flows

@@ -15,9 +15,7 @@ from sfc_testbed.telemetry.journal import Journal, JournalError, has_journal, op
 from sfc_testbed.telemetry.reader import answer, scan_trace
 from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SCHEMAS, SIGNALS
 from sfc_testbed.testbed.errors import UsageError
-
-ERROR_FILE = "error.txt"
-"""The file in a run's logs that says why the run failed."""
+from sfc_testbed.testbed.recording.folder import ERROR_FILE
 
 _TIMES = {
     FLOWS.name: "finish_us",

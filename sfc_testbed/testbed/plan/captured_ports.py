@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sfc_testbed.request.checks import nearest, shown
+from sfc_testbed.request.shown import nearest, shown
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.topologies.model import Port, SwitchPort, Topology

@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sfc_testbed.request.checks import nearest, refusal, shortened, shown
-from sfc_testbed.request.extensions import described
+from sfc_testbed.request.checks import refusal
+from sfc_testbed.request.extensions import described, load
+from sfc_testbed.request.schemes import resolve_scheme
 from sfc_testbed.request.seeds import check_seed
+from sfc_testbed.request.settings import SettingsByPart, by_part
+from sfc_testbed.request.shown import nearest, shortened, shown
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.catalogue import SCENARIOS
-from sfc_testbed.scenarios.faults.fault import Fault
-from sfc_testbed.scenarios.faults.spec import parse_faults
 from sfc_testbed.scenarios.listed import LISTED
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.flow_table import FlowTable
@@ -30,6 +31,9 @@ from sfc_testbed.testbed.plan.switch_targets import SwitchTarget, switch_target
 from sfc_testbed.testbed.program.registered import SwitchProgram, as_recorded, entries_of, registered
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
+
+if TYPE_CHECKING:
+    from sfc_testbed.scenarios.faults.fault import Fault
 
 MAX_DURATION_MS = 3_600_000.0
 BACKGROUND_NAMES = ("iperf3",)
@@ -57,6 +61,30 @@ def scenario_at_scale(spec: RunSpec) -> tuple[Scenario, Scale]:
         choices = f"{', '.join(scales)}{nearest(spec.scale, scales)}"
         raise UsageError(f"scenario {scenario.name} has no scale {spec.scale!r}; choose from {choices}")
     return scenario, scales[spec.scale]
+
+
+def check_names(spec: RunSpec) -> None:
+    """Raise UsageError for unknown names and for impossible settings of the traffic and of the network.
+
+    This needs neither flows nor the modules of hosts. A plan makes the same checks and more.
+    """
+    load(spec.uses)
+    scenario, scale = scenario_at_scale(spec)
+    resolve_scheme(spec.scheme)
+    settings = by_part(spec.settings)
+    network_of(spec, scale, settings)
+    workload_of(scenario, scale, settings)
+
+
+def network_of(spec: RunSpec, scale: Scale, settings: SettingsByPart) -> Topology:
+    """Return the network of a request, which replaces that of the scale."""
+    parameters = scale.topology_parameters if spec.topology is None else {}
+    return network_named(spec.topology or scale.topology, {**parameters, **settings.topology})
+
+
+def workload_of(scenario: Scenario, scale: Scale, settings: SettingsByPart) -> Workload:
+    """Return the workload of a scenario with the settings of a request."""
+    return validated(scenario.workload, {**scale.workload, **settings.workload}, f"scenario {scenario.name}")
 
 
 def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
@@ -127,6 +155,10 @@ def numbered(requests: Sequence[FlowRequest], topology: Topology) -> FlowTable:
 
 def faults_in(topology: Topology, texts: Sequence[str], seed: int) -> tuple[Fault, ...]:
     """Return the faults of these specifications in this network, with their random seeds."""
+    if not texts:
+        return ()
+    from sfc_testbed.scenarios.faults.spec import parse_faults  # most runs have none
+
     try:
         return tuple(fault.seeded(seed) for fault in parse_faults(texts, topology))
     except ScenarioError as error:

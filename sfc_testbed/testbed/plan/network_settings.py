@@ -18,8 +18,9 @@ from pydantic import BaseModel
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.congestion import UNLIMITED_WINDOW
 from sfc_testbed.hosts.transport.settings import PayloadBytes, TransportSettings
-from sfc_testbed.request.checks import STRICT, PositiveBytes, PositiveRate, RoundTrip, nearest, shortened
+from sfc_testbed.request.checks import STRICT, PositiveBytes, PositiveRate, RoundTrip
 from sfc_testbed.request.schemes import RATE_CONTROLS
+from sfc_testbed.request.shown import nearest, shortened
 from sfc_testbed.request.spec import Physics
 from sfc_testbed.testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
 from sfc_testbed.testbed.errors import UsageError

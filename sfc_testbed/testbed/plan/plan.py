@@ -12,8 +12,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfc_testbed.hosts.transport.algorithms import resolved
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
@@ -21,10 +20,10 @@ from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.place import command_name
 from sfc_testbed.request.command import repeat_command
 from sfc_testbed.request.extensions import is_compiled, load
+from sfc_testbed.request.installed import version_of
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme, resolve_scheme
 from sfc_testbed.request.settings import SettingsByPart, by_part, settings_words
 from sfc_testbed.request.spec import FaultSpan, RunConfig, RunSpec
-from sfc_testbed.scenarios.faults.fault import Fault
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario
 from sfc_testbed.telemetry.captures.flow_packets import FlowFilter
@@ -51,6 +50,9 @@ from sfc_testbed.wire import ethernet
 from sfc_testbed.wire.constants import DSCP_DATA
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.units import NS_PER_US
+
+if TYPE_CHECKING:
+    from sfc_testbed.scenarios.faults.fault import Fault
 
 _HOSTS_PER_AGENT = 256
 
@@ -235,11 +237,8 @@ def plan_network(spec: RunSpec) -> RunPlan:
 def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: SettingsByPart) -> _Traffic:
     """Return the network and the flows of the scenario, or of the file that replaces them."""
     checks.check_traffic_settings(spec, settings.workload)
-    shape_parameters = scale.topology_parameters if spec.topology is None else {}
-    topology = checks.network_named(
-        scale.topology if spec.topology is None else spec.topology, {**shape_parameters, **settings.topology}
-    )
-    workload = checks.validated(scenario.workload, {**scale.workload, **settings.workload}, f"scenario {scenario.name}")
+    topology = checks.network_of(spec, scale, settings)
+    workload = checks.workload_of(scenario, scale, settings)
     listed = checks.flow_list(spec, workload, topology)
     flows = checks.numbered(listed.requests, topology)
     duration_ms = checks.duration_ms_of(spec, scale, flows)
@@ -350,10 +349,7 @@ def _versions(spec: RunSpec) -> dict[str, str]:
     """
     result = {"python": platform.python_version(), "kernel": platform.release()}
     for package in ("sfc-testbed", "numpy", "polars"):
-        try:
-            result[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            result[package] = "not installed"
+        result[package] = version_of(package) or "not installed"
     return result | {
         f"--use {extension}": "compiled" if is_compiled(extension) else "interpreted" for extension in spec.uses
     }

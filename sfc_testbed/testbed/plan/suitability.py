@@ -8,14 +8,17 @@ The algorithms declare what they tolerate: `LossRecovery.tolerates_reordering` a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from sfc_testbed.scenarios.faults.fault import Fault
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.model import Topology
 from sfc_testbed.topologies.routes import routes
+
+if TYPE_CHECKING:
+    from sfc_testbed.scenarios.faults.fault import Fault
 
 
 def setting_warnings(

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sfc_testbed.scenarios.faults.fault import Fault
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.topologies.model import Topology
+
+if TYPE_CHECKING:
+    from sfc_testbed.scenarios.faults.fault import Fault
 
 DEFAULT_TARGET = "soft"
 

@@ -19,7 +19,7 @@ from os_helpers.cache import CacheRefused
 from os_helpers.kept import DIGITS, CacheGone, kept_file
 from sfc_testbed.place import PACKAGE
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
-from sfc_testbed.request.checks import nearest
+from sfc_testbed.request.shown import nearest
 from sfc_testbed.request.spec import P4Program
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.program.declared import Program

@@ -11,6 +11,9 @@ from pathlib import Path
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.system.caller import caller
 
+ERROR_FILE = "error.txt"
+"""The file in a run's logs that says why the run failed."""
+
 
 def make_folder(parent: Path, name: str) -> Path:
     """Make a new folder, with a name made unique by the time and a number if necessary."""

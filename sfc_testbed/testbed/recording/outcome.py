@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from sfc_testbed.analysis.results.counters import RunCounters
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.results.counters import RunCounters
 
 Stage = Literal["starting", "simulating", "writing results", "drawing the page"]
 """The stages of a run, in this order; a live run reports its hosts and flows in place of `simulating`."""

@@ -21,12 +21,12 @@ from sfc_testbed.telemetry.journal import new_journal
 from sfc_testbed.telemetry.queue_samples import Samples
 from sfc_testbed.telemetry.reader import scan_trace
 from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
-from sfc_testbed.telemetry.writer import SegmentWriter
-from sfc_testbed.testbed.flows.planned import PART_FLOWS, planned_parts
+from sfc_testbed.telemetry.writer import RowValues, SegmentWriter
+from sfc_testbed.testbed.flows.planned import write_planned_parts
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.recording.flow_ends import FlowEnds
 
-_SCHEMAS: Mapping[type[Record], TraceSchema] = {
+SCHEMAS: Mapping[type[Record], TraceSchema] = {
     FlowSent: SENT,
     FlowReceived: RECEIVED,
     Signal: SIGNALS,
@@ -48,15 +48,15 @@ class Recorder:
         self.ends = FlowEnds(len(plan.flows))
         self._journal = new_journal(folder, [switch.name for switch in plan.topology.switches], plan.dilation.factor)
         self._writers = {
-            kind: SegmentWriter(self._journal.segments(schema), schema) for kind, schema in _SCHEMAS.items()
+            kind: SegmentWriter(self._journal.segments(schema), schema) for kind, schema in SCHEMAS.items()
         }
         self._save_due_s = time.monotonic() + SAVE_SECONDS
         self.problems: tuple[str, ...] = ()
         """Sentences about data that could not be written to the traces. Set by `close`."""
-        planned = SegmentWriter(self._journal.segments(PLANNED), PLANNED, segment_rows=PART_FLOWS)
-        for part in planned_parts(plan.topology, plan.flows, plan.transport, is_sprayed=plan.switch_settings.spraying):
-            planned.append_frame(part)
-        planned.flush()
+        is_sprayed = plan.switch_settings.spraying
+        write_planned_parts(
+            self._journal.segments(PLANNED), plan.topology, plan.flows, plan.transport, is_sprayed=is_sprayed
+        )
 
     def __enter__(self) -> Recorder:
         return self
@@ -85,6 +85,10 @@ class Recorder:
                 self.ends.give_up(record.flow_id)
             elif record.finish_us is not None:
                 self.ends.complete(record.flow_id)
+
+    def take_values(self, kind: type[Record], values: RowValues) -> None:
+        """Take the values of a record of a host, if another process counts the ends of flows."""
+        self._writers[kind].append_values(values)
 
     def queue_samples(self, switch: str, samples: Samples) -> None:
         """Append queue samples of a switch that does not write its own file."""

@@ -25,10 +25,11 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 from sfc_testbed.analysis.results.comparison import result_row
 from sfc_testbed.analysis.results.result import RESULT_FILE, ResultError, RunResult, read_result
 from sfc_testbed.analysis.results.swept import AXIS, JOBS, with_quantities
-from sfc_testbed.request.checks import STRICT, refusal, shortened, shown
+from sfc_testbed.request.checks import STRICT, refusal
 from sfc_testbed.request.quantities import in_unit
 from sfc_testbed.request.seeds import parse_seeds
 from sfc_testbed.request.settings import checked_value
+from sfc_testbed.request.shown import shortened, shown
 from sfc_testbed.request.spec import FLOW_LIST, ClockName, P4Program, RunSpec
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.jobs.effort import Effort, effort_of

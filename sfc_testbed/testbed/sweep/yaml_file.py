@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from sfc_testbed.request.bounded_file import read_bounded_text
-from sfc_testbed.request.checks import shortened, shown
+from sfc_testbed.request.shown import shortened, shown
 
 MOST_BYTES = 1_000_000
 MOST_LEVELS = 20

@@ -30,7 +30,6 @@ RUN_VARIABLE = "SFC_TESTBED_RUN"
 STATE_ROOT = Path("/run/sfc-testbed")
 _OWNER_FILE = "owner"
 _UNFINISHED = ".new"
-_GONE = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 _RUN_ID = re.compile("[0-9a-f]{8,16}-[0-9a-f]{8}")
 _OWNER = re.compile(rb"([0-9]{1,10}) ([0-9]{1,20})\n")
 _OWNER_BYTES = 64
@@ -41,7 +40,7 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 def is_alive(process: psutil.Process) -> bool:
     """Return whether a process still runs. A zombie or a later process with the same PID does not count."""
     try:
-        return process.is_running() and process.status() not in _GONE
+        return process.is_running() and process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
     except psutil.NoSuchProcess:
         return False
 

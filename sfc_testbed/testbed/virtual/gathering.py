@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
-from sfc_testbed.analysis.results.counters import RunCounters
-from sfc_testbed.hosts.protocol import Record
+from typing import TYPE_CHECKING
+
 from sfc_testbed.testbed.plan.plan import RunPlan
-from sfc_testbed.testbed.recording.counters import run_counters
 from sfc_testbed.testbed.recording.outcome import Progress
 from sfc_testbed.testbed.recording.recorder import Recorder
 from sfc_testbed.testbed.virtual.part import Counts
-from sfc_testbed.testbed.virtual.tasks import WorkerReport
+from sfc_testbed.testbed.virtual.tasks import RecordValues, WorkerReport
 from sfc_testbed.testbed.virtual.work import Work
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.results.counters import RunCounters
 
 
 class Gathering:
@@ -27,9 +29,10 @@ class Gathering:
         self.progress = progress
         self._reported_rounds = [0] * workers
         """The last round that each worker has reported."""
-        self._waiting: list[tuple[int, int, list[Record]]] = []
+        self._waiting: list[tuple[int, int, list[RecordValues]]] = []
         self._counts: list[Counts | None] = [None] * workers
         self._was_interrupted = False
+        self._undelivered = 0
 
     @property
     def is_starting(self) -> bool:
@@ -44,6 +47,7 @@ class Gathering:
                 self.progress.stage("simulating")
         self._reported_rounds[number] = report.rounds
         self._counts[number] = report.counts
+        self._undelivered = report.undelivered
         self._was_interrupted = self._was_interrupted or report.was_interrupted
         self._waiting += [(round_number, number, records) for round_number, records in report.records]
         for switch, samples in report.samples:
@@ -60,13 +64,15 @@ class Gathering:
 
     def counters(self, *, wall_s: float) -> RunCounters:
         """Return the counters of all hosts and switches in the order of the shares, once all workers have reported."""
+        from sfc_testbed.testbed.recording.counters import run_counters  # loads slowly; the packets need not wait
+
         worker_counts = [counts for counts in self._counts if counts is not None]
         return run_counters(
             [host for counts in worker_counts for host in counts.hosts],
             [switch for counts in worker_counts for switch in counts.switches],
             [part for counts in worker_counts for part in counts.parts],
             resends_successors=self._resends_successors,
-            undelivered=self._recorder.ends.undelivered,
+            undelivered=self._undelivered,
             interrupted=self._was_interrupted,
             wall_s=wall_s,
         )
@@ -75,6 +81,6 @@ class Gathering:
         ready = sorted((entry for entry in self._waiting if entry[0] <= until_round), key=lambda entry: entry[:2])
         self._waiting = [entry for entry in self._waiting if entry[0] > until_round]
         for _, _, records in ready:
-            for record in records:
-                self._recorder.take(record)
+            for kind, values in records:
+                self._recorder.take_values(kind, values)
         return bool(ready)

@@ -115,7 +115,7 @@ class HostRounds:
 
     def deliver(self, departures: bytes, frames: bytes) -> None:
         """Take frames of switches from `softswitch.engine.Fabric.run`; none of them is due in an earlier round."""
-        for at in range(0, len(departures), _DEPARTURE_BYTES):
+        for at in range(i64(0), i64(len(departures)), _DEPARTURE_BYTES):
             due_ns, begin = read_i64_le(departures, at), i64(read_i32_le(departures, at + _OFFSET_AT))
             frame = frames[begin : begin + i64(read_i32_le(departures, at + _LENGTH_AT))]
             port, engine = i64(read_i32_le(departures, at + _PORT_AT)), i64(read_i32_le(departures, at + _ENGINE_AT))

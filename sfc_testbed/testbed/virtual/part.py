@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,6 @@ from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK
 from sfc_testbed.telemetry.queue_samples import Samples
 from sfc_testbed.testbed.control_plane.commands import switch_seed
-from sfc_testbed.testbed.control_plane.faults import END_OF_STALL, fault_commands, host_stalls
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.system.garbage import collect_all_objects, collect_new_objects_only, without_garbage_collection
 from sfc_testbed.testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
@@ -38,6 +37,9 @@ from sfc_testbed.topologies.model import Topology
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.roce.packets import ICRC_BYTES
 from softswitch.engine import ENTRY_RECORD, Fabric, SwitchEngine
+
+if TYPE_CHECKING:
+    from sfc_testbed.hosts.agent_config import HostStall
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Part:
         self.fabric.set_block(PAYLOAD_BLOCK)
         for (engine, port), end in share.far.items():
             self.fabric.lead(engine, port, end.worker, end.engine, end.port)
-        stalls = host_stalls(topology, plan.faults)
+        stalls = _stalls(plan)
         self._nics: list[Nic] = build_nics(topology, (), plan.transport, plan.dilation, stalls=stalls, only=share.hosts)
         for nic in self._nics:
             nic.fold_payloads(self.fabric.reach_bytes() + ICRC_BYTES)
@@ -142,9 +144,12 @@ class Part:
 
     def quiesce(self) -> None:
         """Stop the hosts from sending, cancel future faults, and end stalls."""
-        for engine in self._engines.values() if self._plan.faults else ():
-            engine.command("at_clear")
-            engine.command(END_OF_STALL)
+        if self._plan.faults:
+            from sfc_testbed.testbed.control_plane.faults import END_OF_STALL
+
+            for engine in self._engines.values():
+                engine.command("at_clear")
+                engine.command(END_OF_STALL)
         self._starts.stop()
         self._hosts.quiesce()
 
@@ -209,10 +214,22 @@ def _engines(plan: RunPlan, names: Sequence[str]) -> dict[str, SwitchEngine]:
         engine = SwitchEngine(library, seed=switch_seed(plan.config.seed, name, "random"), sample_ns=sample_ns)
         engines[name] = engine
         engine.commands(switch_commands(plan, name))
-    for planned in fault_commands(plan.topology, plan.faults, plan.dilation):
-        if planned.switch in engines:
-            engines[planned.switch].command(f"at {plan.dilation.wall_ns(planned.time_ns)} {planned.line}")
+    if plan.faults:
+        from sfc_testbed.testbed.control_plane.faults import fault_commands  # most runs have none
+
+        for planned in fault_commands(plan.topology, plan.faults, plan.dilation):
+            if planned.switch in engines:
+                engines[planned.switch].command(f"at {plan.dilation.wall_ns(planned.time_ns)} {planned.line}")
     return engines
+
+
+def _stalls(plan: RunPlan) -> Mapping[str, Sequence[HostStall]]:
+    """Return the stalls of each host that has any."""
+    if not plan.faults:
+        return {}
+    from sfc_testbed.testbed.control_plane.faults import host_stalls
+
+    return host_stalls(plan.topology, plan.faults)
 
 
 def _connect(topology: Topology, fabric: Fabric, engines: Mapping[str, SwitchEngine]) -> None:

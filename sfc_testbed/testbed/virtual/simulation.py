@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sfc_testbed.analysis.results.counters import RunCounters
 from sfc_testbed.hosts.records import RecordWriter, SwitchClock
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
 from sfc_testbed.testbed.interrupt import Interrupt
 from sfc_testbed.testbed.plan.plan import RunPlan
-from sfc_testbed.testbed.recording.counters import run_counters
 from sfc_testbed.testbed.recording.outcome import ClockOutcome, Progress
 from sfc_testbed.testbed.recording.recorder import Recorder
 from sfc_testbed.testbed.virtual.part import Part, lookahead_ns, round_end_ns
 from sfc_testbed.testbed.virtual.shares import shares
 from sfc_testbed.testbed.virtual.work import Work
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.results.counters import RunCounters
 
 _PROGRESS_TURNS = 5_000
 """Hosts with an event, summed over rounds, between two progress reports."""
@@ -102,6 +104,8 @@ class _Simulation:
 
     def counters(self, interrupted: bool, wall_s: float) -> RunCounters:
         """Return the counters of hosts and switches."""
+        from sfc_testbed.testbed.recording.counters import run_counters  # loads slowly; the packets need not wait
+
         counts = self._part.counts()
         return run_counters(
             counts.hosts,

@@ -10,10 +10,13 @@ from typing import Protocol
 
 from sfc_testbed.hosts.protocol import Record
 from sfc_testbed.telemetry.queue_samples import Samples
+from sfc_testbed.telemetry.writer import RowValues
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.virtual.part import Counts
 from sfc_testbed.testbed.virtual.shares import Share
 
+RecordValues = tuple[type[Record], RowValues]
+"""The class and the values of a record, which take less time to send than the record."""
 CRASHED = 3
 """A worker's exit status after an exception in the host engine; the last line of its log describes the exception."""
 
@@ -33,13 +36,15 @@ class WorkerReport:
     """A report of a worker, with records by round. Only the final report has `counts`."""
 
     rounds: int
-    records: list[tuple[int, list[Record]]]
+    records: list[tuple[int, list[RecordValues]]]
     samples: list[tuple[str, Samples]] = field(default_factory=list)
     counts: Counts | None = None
     was_interrupted: bool = False
     """Whether the run ended because the runner asked for it; set in the final report."""
     time_ns: int = 0
     """The end of the last round; not set in the final report."""
+    undelivered: int = 0
+    """`FlowEnds.undelivered` of all workers; set in the final report."""
     delivered_packets: int = 0
     """The number of data packets that this worker's hosts have received, each packet once."""
 

@@ -22,10 +22,12 @@ from sfc_testbed.hosts.crash import print_crash
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Record
 from sfc_testbed.hosts.records import RecordWriter, SwitchClock
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
+from sfc_testbed.telemetry.writer import row_values
 from sfc_testbed.testbed.recording.flow_ends import FlowEnds
+from sfc_testbed.testbed.recording.recorder import SCHEMAS
 from sfc_testbed.testbed.virtual.exchange import Exchange
 from sfc_testbed.testbed.virtual.part import Part, round_end_ns
-from sfc_testbed.testbed.virtual.tasks import CRASHED, Runner, Task, WorkerReport
+from sfc_testbed.testbed.virtual.tasks import CRASHED, RecordValues, Runner, Task, WorkerReport
 from softswitch.meeting import Meeting
 
 TELL_TURNS = 20_000
@@ -61,6 +63,11 @@ class _SharedFlowEnds:
     def is_complete(self) -> bool:
         """Whether all flows were done at the end of the last round."""
         return self._all.is_complete
+
+    @property
+    def undelivered(self) -> int:
+        """`FlowEnds.undelivered` after the last round."""
+        return self._all.undelivered
 
     def see(self, record: Record) -> None:
         """Note a record of one of this worker's hosts."""
@@ -101,8 +108,9 @@ class Worker:
         self._records = RecordWriter(self._take, task.plan.dilation, start_ns=0, switches=clocks)
         self._part = Part(task.plan, task.folder, self._records.write, task.shares[mine])
         self._round = 0
-        self._records_by_round: list[tuple[int, list[Record]]] = []
-        self._round_records: list[Record] = []
+        self._values_of = {kind: row_values(schema) for kind, schema in SCHEMAS.items()}
+        self._records_by_round: list[tuple[int, list[RecordValues]]] = []
+        self._round_records: list[RecordValues] = []
         self._is_end_requested = False
 
     def run(self) -> None:
@@ -123,7 +131,14 @@ class Worker:
         self._part.write_rest(self._records)
         self._end_round()
         samples = list(self._part.queue_samples())
-        return WorkerReport(self._round, self._records_by_round, samples, self._part.counts(), was_interrupted)
+        return WorkerReport(
+            self._round,
+            self._records_by_round,
+            samples,
+            self._part.counts(),
+            was_interrupted,
+            undelivered=self._ends.undelivered,
+        )
 
     def _run_until(self, limit_ns: int) -> bool:
         """Run rounds until all flows are done, the limit, or the runner's request; return whether it was requested."""
@@ -176,7 +191,8 @@ class Worker:
         return _RoundEnd(next_ns, is_end_requested, turns)
 
     def _take(self, record: Record) -> None:
-        self._round_records.append(record)
+        kind = type(record)
+        self._round_records.append((kind, self._values_of[kind](record)))
         self._ends.see(record)
 
     def _end_round(self) -> None:

@@ -23,7 +23,7 @@ EXCHANGE_NS = 25_000
 """Time for the exchange with each other worker in a round: copies, and waiting, since loads differ in a round."""
 START_NS = 100_000_000
 """Time to start workers and to collect their results."""
-LEAST_GAIN = 1.25
+LEAST_GAIN = 1.3
 """The least ratio of the times with one and with several workers that is worth the memory and the other cores."""
 _ROUNDS_PER_PACKET = 4
 """An upper bound: rounds without any event do not take place."""

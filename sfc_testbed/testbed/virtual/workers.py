@@ -7,10 +7,12 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from importlib import import_module
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
+from threading import Thread
 
 from os_helpers.child import how_ended, log_words
 from sfc_testbed.testbed.errors import Crashed, RunError
@@ -44,11 +46,21 @@ def simulate_shared(
     worker_shares = shares(plan.topology, plan.columns, workers)
     with _Workers(plan, folder, worker_shares) as workers_running:
         interrupt.stop_if_requested()
-        recorder.begin(0)
-        gathering = Gathering(plan, recorder, progress, len(worker_shares))
-        _listen(workers_running, gathering, interrupt)
+        loading = Thread(target=_load_modules_for_the_end)  # not earlier: a fork has none of the other threads
+        loading.start()
+        try:
+            recorder.begin(0)
+            gathering = Gathering(plan, recorder, progress, len(worker_shares))
+            _listen(workers_running, gathering, interrupt)
+        finally:
+            loading.join()
         counters = gathering.counters(wall_s=time.perf_counter() - began_s)
     return ClockOutcome(counters)
+
+
+def _load_modules_for_the_end() -> None:
+    """Load what the runner needs after the run, while it has little to do."""
+    import_module("sfc_testbed.analysis.results.build")
 
 
 class _Workers:

@@ -43,9 +43,9 @@ def kept_file(folder: Path, name: str, suffix: str, make: Callable[[Path], objec
 def whole_file(folder: Path, name: str, suffix: str) -> Path | None:
     """Return the whole file of that name, or None. Damaged ones are removed, with a line on stderr."""
     with suppress(FileNotFoundError):
-        for path in sorted(folder.iterdir()):
-            content = path.name.removeprefix(f"{name}-").removesuffix(suffix)
-            if path.name != f"{name}-{content}{suffix}" or not _DIGEST.fullmatch(content):
+        for entry in sorted(entry for entry in os.listdir(folder) if entry.startswith(name)):  # noqa: PTH208 (fast)
+            path, content = folder / entry, entry.removeprefix(f"{name}-").removesuffix(suffix)
+            if entry != f"{name}-{content}{suffix}" or not _DIGEST.fullmatch(content):
                 continue
             if _has_content(path, content):
                 return path

@@ -6,18 +6,22 @@ Owns compiler flags and the cache. It must not know what generated code contains
 
 The cache holds generated C, objects (shared by all programs), libraries and executables. Each file is named by a hash
 of all its inputs and by its content (`os_helpers.kept`). Therefore no file is ever stale, a damaged file is
-built again, and two processes may build at the same time.
+built again, and two processes may build at the same time. A note names the file that was built for a state of the
+inputs, so that most builds read none of them.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +49,12 @@ _SHOWN_ERROR_LINES = 20
 _FILE_TOO_LARGE = signal.strsignal(signal.SIGXFSZ) or ""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM, errno.EMFILE)
 """Lack of resources, recognised by text: a compiler reports these errors only in its messages."""
+
+
+_NOTE = "built"
+"""The beginning of the name of a note in the cache: which file was built for a state of all inputs."""
+_TICK_NS = 1_000_000_000
+"""More than the resolution of the times of files."""
 
 
 class BuildError(Exception):
@@ -77,11 +87,71 @@ def _write_generated(json_path: Path, part: Path, *, logs: bool) -> None:
 def _built(json_path: Path, *, sanitize: bool, executable: bool, logs: bool = False) -> Path:
     """Build a program; build again if the cache is removed meanwhile. Raise CacheRefused if that happens twice."""
     with suppress(CacheGone):
-        return _Builder.here(sanitize, logs).link(json_path, executable=executable)
+        return _remembered(json_path, sanitize=sanitize, executable=executable, logs=logs)
     try:
         return _Builder.here(sanitize, logs).link(json_path, executable=executable)
     except CacheGone as error:
         raise CacheRefused(f"{error}; run the command again") from error
+
+
+def _remembered(json_path: Path, *, sanitize: bool, executable: bool, logs: bool) -> Path:
+    """Return the program that was built for the present state of all inputs, or build it and remember it.
+
+    The state is size, times and inode of each file, which take a tenth of the time of their digests. A run asks for its
+    program twice, and most runs find it here.
+    """
+    cache = private_cache()
+    state = _state_of_inputs(json_path)
+    note = cache / f"{_NOTE}-{_digest(repr((sanitize, executable, logs)), state.text)}.json"
+    with suppress(OSError, TypeError, ValueError):  # there is no note, it is damaged, or the program was removed
+        name, stamp = json.loads(note.read_bytes())
+        built = cache / Path(name).name
+        if stamp == list(_stamp(built)):
+            return built
+    path = _Builder.here(sanitize, logs).link(json_path, executable=executable)
+    # A file that changes twice within one tick of the file system's clock looks unchanged.
+    if state == _state_of_inputs(json_path) and state.newest_ns < time.time_ns() - _TICK_NS:
+        with suppress(OSError):  # the cache is full or removed
+            part = note.with_suffix(f".{os.getpid()}")
+            part.write_text(json.dumps((path.name, _stamp(path))), encoding="utf-8")
+            part.replace(note)
+    return path
+
+
+@dataclass(frozen=True)
+class _State:
+    """The state of all inputs of a build."""
+
+    text: str
+    newest_ns: int
+    """The time of the last change of a file."""
+
+
+def _state_of_inputs(json_path: Path) -> _State:
+    words = [os.environ.get(name) for name in ("CC", "PATH")]
+    files = [json_path, Path(__file__), *(Path(word) for name in _compiler()[:1] if (word := shutil.which(name)))]
+    stamps = [(str(file), *_stamp(file)) for file in files]
+    for folder in (SOURCE_DIR, GENERATOR_DIR):
+        stamps += _stamps(folder)
+    return _State(repr((words, os.uname().machine, stamps)), max(stamp[-1] for stamp in stamps))
+
+
+def _stamps(folder: str | Path) -> Iterator[tuple[str, int, int, int, int]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _stamps(entry.path)
+            elif entry.name.endswith((".c", ".h", ".py")):
+                yield entry.path, *_stamp(entry)
+
+
+def _stamp(file: Path | os.DirEntry[str]) -> tuple[int, int, int, int]:
+    status = file.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _compiler() -> tuple[str, ...]:
+    return tuple(shlex.split(os.environ.get("CC", "cc")))
 
 
 @dataclass(frozen=True)
@@ -96,7 +166,7 @@ class _Builder:
 
     @staticmethod
     def here(sanitize: bool, logs: bool) -> _Builder:
-        compiler = tuple(shlex.split(os.environ.get("CC", "cc")))
+        compiler = _compiler()
         flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ()) + (_LOG_FLAGS if logs else ())
         parts = [_run((*compiler, "--version")), " ".join(compiler + flags), os.uname().machine]
         headers = sorted(SOURCE_DIR.rglob("*.h"))
@@ -124,6 +194,8 @@ class _Builder:
         cached = whole_file(self.cache, name, suffix)
         if cached is not None:
             return cached
+        from concurrent.futures import ThreadPoolExecutor  # the cache has most programs
+
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
             objects = list(pool.map(self._object, sources, names))
 

@@ -211,6 +211,17 @@ def test_a_median_has_neither_a_range_nor_further_values() -> None:
         assert finding.model_copy(update={"measured": measured}).median == median
 
 
+def test_a_claim_about_a_factor_gets_the_factor_that_was_measured() -> None:
+    finding = _claims("a")[0].model_copy(
+        update={"claim": "SFC's buffer is 2.5 to 3 times lower than PFC's", "value": 0.4, "values": (0.25, 0.4, 0.5)}
+    )
+    lower = finding.model_copy(update={"measured": "0.4x (4 vs. 10); 0.25x to 0.5x over 3 seeds", "outcome": "fails"})
+    assert lower.median == "2.5x lower"
+    assert lower.model_copy(update={"outcome": "depends on the seed"}).median == "2.5x lower (from 2x to 4x)"
+    assert lower.model_copy(update={"measured": "1.25x (5 vs. 4)", "value": 1.25}).median == "1.25x higher"
+    assert lower.model_copy(update={"measured": "lost"}).median == "lost"
+
+
 def test_findings_about_other_claims_are_not_kept() -> None:
     """Older findings are about claims that have been restated since."""
     assert merged([_summary("theory", "ci")], ()) == ()

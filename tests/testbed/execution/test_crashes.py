@@ -35,10 +35,7 @@ class Crashing(CongestionControl):
     },
     {
         "hosts/transport/congestion/__init__.py": {
-            "from sfc_testbed.hosts.transport.congestion.dcqcn": (
-                "from sfc_testbed.hosts.transport.congestion.crashing import Crashing\n"
-            ),
-            '    "dcqcn": Dcqcn,': '    "crashing": Crashing,\n',
+            '        "dcqcn":': '        "crashing": "crashing:Crashing",\n',
         },
         "sfc_testbed/request/schemes.py": {
             '    RateControl("window"': (

@@ -132,7 +132,7 @@ def test_rows_of_a_killed_run_equal_rows_of_the_whole_run(tmp_path: Path) -> Non
 
 def test_a_run_killed_after_its_result_keeps_the_result(tmp_path: Path) -> None:
     """The page and the removal of the journal are still missing then."""
-    moment = "sfc_testbed.testbed.execution.execute:write_result:after:1"
+    moment = "sfc_testbed.analysis.results.result:write_result:after:1"
     notes = tmp_path / "notes"
     line = [sys.executable, "-m", "tests.testbed.killed", moment, str(notes), "run", *VIRTUAL, "--out", str(tmp_path)]
     done = subprocess.run(line, capture_output=True, check=False, cwd=running.ROOT, timeout=200)

@@ -19,7 +19,7 @@ import pytest
 
 from sfc_testbed.analysis.results.comparison import result_row
 from sfc_testbed.analysis.results.swept import shared_runs
-from sfc_testbed.request.checks import shown
+from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.traffic.sizes import DATA
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.interrupt import Interrupt

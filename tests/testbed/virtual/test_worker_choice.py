@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def test_many_packets_per_round_are_shared() -> None:
 
 def test_a_run_is_shared_only_by_idle_cores() -> None:
     plan = _plan("hadoop-50", "arrivals_us=300", scale="paper")
-    assert [best_workers(plan, 64, lambda idle=idle: idle) for idle in (1, 2)] == [1, 2]
+    assert [best_workers(plan, 64, partial(int, idle)) for idle in (1, 2)] == [1, 2]
 
 
 @pytest.mark.parametrize(

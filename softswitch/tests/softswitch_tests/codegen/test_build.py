@@ -26,15 +26,16 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_second_build_is_cached_and_programs_share_objects(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second build writes no file and parses no program; another program adds only its own C, object and library."""
+    """A second build writes no file, parses no program and reads no source; another program adds only its own files."""
     first = build_library(PROGRAMS / "l3.json")
     file_times = {p: p.stat().st_mtime_ns for p in cache.iterdir()}
     with monkeypatch.context() as patch:
         patch.setattr(generator, "generate", lambda path: pytest.fail(f"{path} is generated again"))
+        patch.setattr(build._Builder, "here", lambda *_: pytest.fail("the sources are read again"))
         assert build_library(PROGRAMS / "l3.json") == first
     assert {p: p.stat().st_mtime_ns for p in cache.iterdir()} == file_times
     build_library(PROGRAMS / "again.json")
-    assert len(list(cache.iterdir())) == len(file_times) + 3
+    assert len(list(cache.iterdir())) == len(file_times) + 4  # C, object, library and the note about it
 
 
 def test_changed_program_is_built_again(cache: Path, tmp_path: Path) -> None:
@@ -43,6 +44,28 @@ def test_changed_program_is_built_again(cache: Path, tmp_path: Path) -> None:
     first = build_library(path)
     shutil.copy(PROGRAMS / "again.json", path)
     assert build_library(path) != first
+
+
+def test_a_change_of_equal_length_and_time_is_built_again(cache: Path, tmp_path: Path) -> None:
+    path = tmp_path / "program.json"
+    text = (PROGRAMS / "l3.json").read_text()
+    path.write_text(text)
+    os.utime(path, ns=(1, 1))
+    first = build_library(path)
+    path.write_text(text.replace("ttl", "ttx"))
+    os.utime(path, ns=(1, 1))
+    assert build_library(path) != first
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1, 2]", '["l3.so", 3]', '["../../l3.so", [1, 2, 3, 4]]'])
+def test_a_damaged_note_is_written_again(content: str, built: Path, cache: Path) -> None:
+    shutil.copytree(built, cache)
+    library = build_library(PROGRAMS / "l3.json")
+    [note] = cache.glob(f"{build._NOTE}-*")
+    text = note.read_text()
+    note.write_text(content)
+    assert build_library(PROGRAMS / "l3.json") == library
+    assert note.read_text() == text
 
 
 @pytest.mark.long
@@ -89,14 +112,14 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 def test_damaged_cache_file_is_built_again(
     damage: str, suffix: str, built: Path, cache: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The build prints one line about the damaged file. An object is built again only if the library is missing too."""
+    """The build prints one line about the damaged file. Other files are read only if the library is missing too."""
     if damage == "unreadable" and os.geteuid() == 0:
         pytest.skip("root may read everything")
     shutil.copytree(built, cache)
     library = build_library(PROGRAMS / "l3.json")
     [*_, damaged] = sorted(cache.glob(f"l3-*{suffix}"))
     DAMAGES[damage](damaged)
-    if suffix == ".o":
+    if suffix != ".so":
         library.unlink()
     assert capfd.readouterr().err == ""
     again = build_library(PROGRAMS / "l3.json")

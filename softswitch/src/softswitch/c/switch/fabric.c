@@ -95,6 +95,15 @@ static void plan(struct sw_fabric *fabric, uint32_t index)
     fabric->times[index] = (struct times){sw_switch_next_ns(sw), sw_schedule_next_ns(&sw->schedule)};
 }
 
+/* Notes that a switch may have got a frame, before which it had no arrival at that time. */
+static void expect_arrival(struct sw_fabric *fabric, uint32_t index)
+{
+    int64_t arrival_ns = sw_arrivals_next_ns(&fabric->members[index]->sw->arrivals);
+
+    if (arrival_ns < fabric->times[index].next_ns)
+        fabric->times[index].next_ns = arrival_ns;
+}
+
 /* Copies a frame at a watched port. */
 static void see(const struct member *member, uint32_t port, bool leaves, int64_t time_ns, const uint8_t *bytes,
                 uint32_t len, struct sw_tail tail)
@@ -122,8 +131,7 @@ static void depart(void *ctx, uint32_t port, int64_t due_ns, struct sw_packet *p
     if (end.index >= 0) {
         see(fabric->members[end.index], end.port, false, due_ns, bytes, packet->len, packet->tail);
         sw_switch_receive_from(fabric->members[end.index]->sw, end.port, member->sw, packet, due_ns);
-        if ((uint32_t)end.index != member->index)
-            plan(fabric, (uint32_t)end.index);
+        expect_arrival(fabric, (uint32_t)end.index);
         return;
     }
     sw_outbox_add(&fabric->outbox, (int32_t)member->index, (int32_t)port, due_ns, bytes, packet->len, packet->tail);
@@ -307,7 +315,7 @@ static int receive(struct sw_fabric *fabric, uint32_t index, uint32_t port, cons
     if (port < SW_PORT_COUNT)
         see(fabric->members[index], port, false, time_ns, bytes, len, tail);
     refused = sw_switch_receive_tailed(fabric->members[index]->sw, port, bytes, len, tail, time_ns);
-    plan(fabric, index);
+    expect_arrival(fabric, index);
     return refused;
 }
 

@@ -17,8 +17,8 @@
 #define SHORTEST_NS                                                                                                    \
     2000 /* limits of the time of polling; to wake a sleeping member takes about as long as the longest */
 #define LONGEST_NS 100000
-#define POLLING_PART 8 /* of the time of a member, this part at most is for polling */
-#define CHECKS 16u     /* between two looks at the clock */
+#define POLLING_PART 10 /* of the time of a member, this part at most is for polling */
+#define CHECKS 16u      /* between two looks at the clock */
 
 /* What the others know of a member, on a cache line of its own. */
 struct member_line {
@@ -111,15 +111,12 @@ static bool has_come(const struct member_line *line, uint32_t steps)
 }
 
 /* Polls for as long as the credit and the patience last; returns whether the step has come. */
-static bool poll(struct sw_meeting *meeting, const struct member_line *line, uint32_t steps)
+static bool poll(struct sw_meeting *meeting, const struct member_line *line, uint32_t steps, int64_t begin_ns)
 {
-    int64_t begin_ns = now_ns(), spent_ns = 0, limit_ns;
+    int64_t limit_ns = meeting->patience_ns < meeting->credit_ns ? meeting->patience_ns : meeting->credit_ns;
+    int64_t spent_ns = 0;
     bool is_here = false;
 
-    meeting->credit_ns += (begin_ns - meeting->settled_ns) / POLLING_PART;
-    if (meeting->credit_ns > LONGEST_NS)
-        meeting->credit_ns = LONGEST_NS;
-    limit_ns = meeting->patience_ns < meeting->credit_ns ? meeting->patience_ns : meeting->credit_ns;
     while (!is_here && spent_ns < limit_ns) {
         for (uint32_t check = 0; check < CHECKS && !is_here; check++) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -130,34 +127,46 @@ static bool poll(struct sw_meeting *meeting, const struct member_line *line, uin
         spent_ns = now_ns() - begin_ns;
     }
     meeting->credit_ns -= spent_ns;
-    meeting->settled_ns = begin_ns + spent_ns;
     return is_here;
 }
 
-/* Waits until a member has made so many steps. */
-static void await(struct sw_meeting *meeting, uint32_t member, uint32_t steps)
+static void sleep_until(struct member_line *line, uint32_t steps)
 {
-    struct member_line *line = &meeting->lines[member];
-
-    if (has_come(line, steps))
-        return;
-    if (poll(meeting, line, steps)) {
-        meeting->polled++;
-        meeting->patience_ns = 2 * meeting->patience_ns < LONGEST_NS ? 2 * meeting->patience_ns : LONGEST_NS;
-        return;
-    }
-    meeting->slept++;
-    meeting->patience_ns = meeting->patience_ns / 2 > SHORTEST_NS ? meeting->patience_ns / 2 : SHORTEST_NS;
     for (;;) {
         uint32_t seen;
 
         __atomic_store_n(&line->is_awaited, 1, __ATOMIC_SEQ_CST);
         seen = __atomic_load_n(&line->steps, __ATOMIC_SEQ_CST);
         if ((int32_t)(seen - steps) >= 0)
-            break;
+            return;
         syscall(SYS_futex, &line->steps, FUTEX_WAIT, seen, NULL, NULL, 0);
     }
+}
+
+/* Waits until a member has made so many steps. */
+static void await(struct sw_meeting *meeting, uint32_t member, uint32_t steps)
+{
+    struct member_line *line = &meeting->lines[member];
+    int64_t begin_ns;
+
+    if (has_come(line, steps))
+        return;
+    begin_ns = now_ns();
+    meeting->credit_ns += (begin_ns - meeting->settled_ns) / POLLING_PART;
+    if (meeting->credit_ns > LONGEST_NS)
+        meeting->credit_ns = LONGEST_NS;
+    if (poll(meeting, line, steps, begin_ns)) {
+        meeting->polled++;
+    } else {
+        meeting->slept++;
+        sleep_until(line, steps);
+    }
     meeting->settled_ns = now_ns();
+    /* A short wait would have been shorter still without the time to wake up. */
+    if (meeting->settled_ns - begin_ns < 2 * LONGEST_NS)
+        meeting->patience_ns = 2 * meeting->patience_ns < LONGEST_NS ? 2 * meeting->patience_ns : LONGEST_NS;
+    else
+        meeting->patience_ns = meeting->patience_ns / 2 > SHORTEST_NS ? meeting->patience_ns / 2 : SHORTEST_NS;
 }
 
 static int write_area(struct sw_meeting *meeting, uint32_t receiver, const void *records, uint64_t count, size_t unit,

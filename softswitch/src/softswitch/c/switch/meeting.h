@@ -5,8 +5,8 @@
  * member sends every other one the frames that its fabric has collected, and a note: bytes that only the caller
  * understands. A member may work between the two, and between sending and receiving, so that it seldom waits.
  *
- * A waiting member polls for a short time and then sleeps (futex). Polling takes at most an eighth of the processor
- * time of a process, and it becomes shorter each time that it ends in sleep.
+ * A waiting member polls for a short time and then sleeps (futex). Polling takes at most a tenth of the time between
+ * waits, and it becomes shorter while waits are long.
  */
 #ifndef SW_MEETING_H
 #define SW_MEETING_H

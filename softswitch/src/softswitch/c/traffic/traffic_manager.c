@@ -42,7 +42,7 @@ static int64_t unpaused_ns(const struct sw_queue *queue)
 }
 
 /* Plans the port's next start: as soon as the wire is free and a class with packets is not paused. */
-static void plan(struct sw_traffic_manager *tm, uint32_t port, int64_t now_ns)
+static inline void plan(struct sw_traffic_manager *tm, uint32_t port, int64_t now_ns)
 {
     const struct sw_port *p = &tm->ports[port];
     int64_t at_ns = SW_NEVER;
