@@ -65,12 +65,18 @@ class _LateModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         with _LOADING:
-            finder = self.__dict__.pop("_finder", None)
+            finder = self.__dict__.get("_finder")
             if finder is not None:
                 sys.meta_path.remove(finder)
                 del sys.modules[self.__name__]
-                with _handler_kept(signal.SIGINT):
-                    package = import_module(self.__name__)
+                try:
+                    with _handler_kept(signal.SIGINT):
+                        package = import_module(self.__name__)
+                except BaseException:  # the next use tries again
+                    sys.meta_path.insert(0, finder)
+                    sys.modules[self.__name__] = self
+                    raise
+                del self.__dict__["_finder"]
                 self.__dict__.update(package.__dict__)
         if name in self.__dict__:
             return self.__dict__[name]
@@ -81,6 +87,8 @@ class _LateModule(ModuleType):
 def _handler_kept(number: signal.Signals) -> Iterator[None]:
     """Install the handler again afterwards, in case a package replaced it. Only the main thread may do so."""
     handler = signal.getsignal(number)
-    yield
-    if handler is not None and threading.current_thread() is threading.main_thread():
-        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        if handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(number, handler)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from numbers import Real
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeGuard, TypeVar
 
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.shown import nearest, shown
@@ -50,7 +50,7 @@ KINDS: Mapping[str, _Kind] = {
     "Page": _TEXT,
     "int": _Kind("a whole number", "whole numbers", _is_whole),
     "float": _Kind("a number", "numbers", lambda value: isinstance(value, Real) and not isinstance(value, bool)),
-    "bool": _Kind("True or False", "booleans", lambda value: isinstance(value, bool)),
+    "bool": _Kind("True or False", "booleans", lambda value: type(value).__name__ in ("bool", "bool_")),  # also NumPy's
     "PathLike": _PATH,
     "os.PathLike": _PATH,
     "None": _Kind("None", "None", lambda value: value is None),
@@ -105,6 +105,17 @@ def _signature(function: Callable[..., object]) -> Signature:
     return signature(function)
 
 
+def _is_list(value: object) -> TypeGuard[Iterable[object]]:
+    """Return whether a value has items. NumPy's scalars in an array of no dimension have none, and say so if asked."""
+    if isinstance(value, (str, bytes, Mapping, os.PathLike)):
+        return False
+    try:
+        iter(value)  # type: ignore[call-overload]
+    except TypeError:
+        return False
+    return True
+
+
 def _checked(name: str, value: object, annotation: Any) -> object:
     """Return the value, or a tuple for values that can be read only once. UsageError unless it fits the annotation."""
     words = alternatives(annotation)
@@ -113,7 +124,7 @@ def _checked(name: str, value: object, annotation: Any) -> object:
         outer, _, inner = word.removesuffix("]").partition("[")
         if outer in LISTS:
             of = [KINDS[each] for each in alternatives(inner)]
-            if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping, os.PathLike)):
+            if _is_list(value):
                 items = value if isinstance(value, (list, tuple)) else tuple(value)
                 for place, item in enumerate(items):
                     if not any(kind.fits(item) for kind in of):

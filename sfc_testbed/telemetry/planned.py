@@ -59,5 +59,13 @@ def read_planned(path: Path) -> pl.DataFrame:
         names = {name: values.gather(columns[name]) for name, values in (("src", hosts), ("dst", hosts), ("tag", tags))}
         frame = pl.DataFrame({**columns, **names}).with_columns(pl.col("start_us").fill_nan(None))
         return conformed(conforming(frame, PLANNED), PLANNED)
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, pl.exceptions.PolarsError) as error:
+    except (
+        OSError,
+        EOFError,
+        LookupError,
+        TypeError,
+        ValueError,
+        zipfile.BadZipFile,
+        pl.exceptions.PolarsError,
+    ) as error:
         raise TraceError(f"{path}: not a whole file of planned flows ({error})") from error

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sfc_testbed as sfc
@@ -126,6 +127,7 @@ def test_every_parameter_is_checked(function: Callable[..., Any]) -> None:
         (lambda: sfc.run("incast", settings={"degre": 3}), "degre: there is no such setting; nearest: degree"),
         (lambda: sfc.run("incast", settings={"switch": {"q_th_byte": 3}}), "nearest: q_th_bytes"),
         (lambda: sfc.run("incast", settings={"swich": {"q_th_bytes": 3}}), "nearest: switch"),
+        (lambda: sfc.compare("incast", np.array(3)), "schemes: must be "),
         (lambda: sfc.run("incast", settings={"degree": {}}), "degree: must be"),
         (lambda: sfc.names("scheme"), "nearest: schemes"),
         (lambda: sfc.run("incast", "sfc", "virtual"), "run: too many positional arguments"),  # type: ignore[call-arg]

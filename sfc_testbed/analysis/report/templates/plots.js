@@ -44,6 +44,7 @@
   // Returns round numbers for a logarithmic axis: more digits the shorter the axis is.
   function logTicks(low, high) {
     const ratio = high / low, ticks = [];
+    if (!(low > 0 && high < Infinity)) return ticks;
     if (ratio < 2) {
       const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough));
       const step = [1, 2, 5, 10].map(digit => digit * power).find(size => size >= rough);

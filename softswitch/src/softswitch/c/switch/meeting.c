@@ -93,16 +93,16 @@ static struct area *area_of(const struct sw_meeting *meeting, uint32_t sender, u
     return (struct area *)(meeting->areas + index * area_bytes(meeting->room_bytes));
 }
 
-/* Makes the areas that this member has written visible to the others. */
+/* Makes the areas that this member has written visible to the others. `is_awaited` is cleared before the step: cleared
+ * after it, a member that has seen the step and waits for the next one would not be woken. */
 static void step(struct sw_meeting *meeting)
 {
     struct member_line *line = &meeting->lines[meeting->mine];
+    uint32_t was_awaited = __atomic_exchange_n(&line->is_awaited, 0, __ATOMIC_SEQ_CST);
 
     __atomic_add_fetch(&line->steps, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&line->is_awaited, __ATOMIC_SEQ_CST)) {
-        __atomic_store_n(&line->is_awaited, 0, __ATOMIC_SEQ_CST);
+    if (was_awaited || __atomic_load_n(&line->is_awaited, __ATOMIC_SEQ_CST))
         syscall(SYS_futex, &line->steps, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    }
 }
 
 static bool has_come(const struct member_line *line, uint32_t steps)
