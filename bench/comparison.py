@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The first table of docs/performance.md: our speed compared with others, from stored figures."""
+"""The tables of README.md and docs/performance.md: our speed compared with others, from stored figures."""
 
 from __future__ import annotations
 
@@ -27,12 +27,18 @@ _SWITCHES = {"BMv2": "BMv2", "a bare forwarder": "forwarder"}
 _TIMES = ("wall time", "CPU time")
 
 
-def comparison(figures: Sequence[Figure]) -> str:
-    """Return a table of simulators and one of switches. What has no stored figure says so."""
+def simulators(figures: Sequence[Figure], times: Sequence[str] = ("wall time",)) -> str:
+    """Return a table of simulators with wall times only, or with other `times`. What has no stored figure says so."""
     texts = {figure.name: value_text(figure) for figure in figures}
     peers: list[Sequence[str]] = []
     for peer in (peer.name for peer in PEERS):
-        peers += list(_peer_rows(peer, texts)) or [(peer, "not measured", *[""] * 5)]
+        peers += list(_peer_rows(peer, texts, times)) or [(peer, "not measured", *[""] * 5)]
+    return markdown_table(_PEER_HEADINGS, peers)
+
+
+def comparison(figures: Sequence[Figure]) -> str:
+    """Return the table of simulators with wall and CPU times, and one of switches."""
+    texts = {figure.name: value_text(figure) for figure in figures}
     switches: list[Sequence[str]] = []
     for label, switch in _SWITCHES.items():
         names = (switch, "softswitch", f"softswitch / {switch}")
@@ -40,17 +46,17 @@ def comparison(figures: Sequence[Figure]) -> str:
         switches.append(
             (label, *(texts.get(name, "") for name in names)) if is_stored else (label, "not measured", "", "")
         )
-    return f"{markdown_table(_PEER_HEADINGS, peers)}\n{markdown_table(_SWITCH_HEADINGS, switches)}"
+    return f"{simulators(figures, _TIMES)}\n{markdown_table(_SWITCH_HEADINGS, switches)}"
 
 
-def _peer_rows(peer: str, texts: Mapping[str, str]) -> Iterator[Sequence[str]]:
+def _peer_rows(peer: str, texts: Mapping[str, str], times: Sequence[str]) -> Iterator[Sequence[str]]:
     ending = f": {peer} / {_OURS[0]}, {_TIMES[0]}"
     for name in texts:
         if name.endswith(ending):
             work = name.removesuffix(ending)
             columns = (peer, *_OURS, *(f"{peer} / {ours}" for ours in _OURS))
-            yield peer, work, *(_both(f"{work}: {column}", texts) for column in columns)
+            yield peer, work, *(_of_times(f"{work}: {column}", texts, times) for column in columns)
 
 
-def _both(name: str, texts: Mapping[str, str]) -> str:
-    return ", ".join(text for time in _TIMES if (text := texts.get(f"{name}, {time}")))
+def _of_times(name: str, texts: Mapping[str, str], times: Sequence[str]) -> str:
+    return ", ".join(text for time in times if (text := texts.get(f"{name}, {time}")))

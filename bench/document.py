@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Writes the table of docs/performance.md: `python -m bench.document [FILE...]`.
+"""Writes the tables of docs/performance.md and README.md: `python -m bench.document [FILE...]`.
 
 Each FILE is the output of `python -m bench --json`. Its benchmarks, and the machine that they were measured on, replace
-benchmarks of the same name in docs/stored/performance.json. The comparison with others between the markers of the page
-is then generated from that store. `python -m bench --show` prints the figures of each benchmark.
+benchmarks of the same name in docs/stored/performance.json. The comparisons with others between the pages' markers are
+then generated from that store. `python -m bench --show` prints the figures of each benchmark.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.comparison import comparison
+from bench.comparison import comparison, simulators
 from bench.instruments.benchmark import Figure, Target
 from bench.report import SCHEMA, Report
 from sfc_testbed.documents import stored as pages
@@ -24,6 +24,7 @@ from sfc_testbed.documents.stored import PageError, replaced
 from sfc_testbed.telemetry.atomic_file import replace_text
 
 DOCUMENT = pages.DOCS / "performance.md"
+README = pages.DOCS.parent / "README.md"
 STORE = DOCUMENT.parent / "stored" / "performance.json"
 
 Stored = dict[str, dict[str, Any]]
@@ -61,10 +62,11 @@ def report_of(name: str, benchmark: Mapping[str, Any]) -> Report:
     return Report(name, [_figure(figure) for figure in benchmark["figures"]], wall_s=benchmark["wall_s"])
 
 
-def render(text: str, stored: Stored) -> str:
-    """Return `text` with new content between its markers. Raise PageError unless there is one pair of markers."""
+def render(stored: Stored) -> dict[Path, str]:
+    """Return the pages with new content between their markers. Raise PageError unless each has one pair of markers."""
     figures = [_figure(figure) for benchmark in stored.values() for figure in benchmark["figures"]]
-    return replaced(DOCUMENT, text, "comparison", comparison(figures))
+    contents = ((DOCUMENT, "comparison", comparison(figures)), (README, "simulators", simulators(figures)))
+    return {page: replaced(page, page.read_text(encoding="utf-8"), name, content) for page, name, content in contents}
 
 
 def _figure(stored: Mapping[str, Any]) -> Figure:
@@ -100,17 +102,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stored = read(STORE) if STORE.exists() else {}
         for path in options.files:
             stored.update(read(path))
-        current = DOCUMENT.read_text(encoding="utf-8")
-        wanted = render(current, stored)
+        wanted = render(stored)
     except (DocumentError, PageError) as error:
         print(error, file=sys.stderr)
         return 2
     if options.check:
-        return int(wanted != current)
+        return int(any(text != page.read_text(encoding="utf-8") for page, text in wanted.items()))
     if options.files:
         replace_text(STORE, _as_lines(stored))
-    if wanted != current:
-        replace_text(DOCUMENT, wanted)
+    for page, text in wanted.items():
+        if text != page.read_text(encoding="utf-8"):
+            replace_text(page, text)
     return 0
 
 

@@ -36,8 +36,11 @@ def test_last_measurement_of_a_benchmark_counts(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(document, "STORE", tmp_path / "store.json")
     monkeypatch.setattr(document, "DOCUMENT", tmp_path / "performance.md")
     document.DOCUMENT.write_text(TEXT)
+    monkeypatch.setattr(document, "README", tmp_path / "README.md")
+    document.README.write_text(TEXT.replace("comparison", "simulators"))
     for value in (0.25, 0.75):
         assert document.main([str(stored(tmp_path, value))]) == 0
+    assert "| htsim | 64:1 |  |  |  | 0.75 |  |" in document.README.read_text()
     text = document.DOCUMENT.read_text()
     assert "| htsim | 64:1 |  |  |  | 0.75 |  |" in text
     assert text.startswith("before\n") and text.endswith("after\n") and "old" not in text

@@ -154,7 +154,8 @@ def test_cells_of_the_notebook_run_as_a_script() -> None:
 @running.needs_mininet
 def test_script_of_the_page_runs_in_any_folder(tmp_path: Path) -> None:
     """The environment's Python needs no path to the tree."""
-    [script] = re.findall(r"```python\n(.*?)```", (running.ROOT / "docs" / "prompt.md").read_text(), re.DOTALL)
+    scripts = re.findall(r"```python\n(.*?)```", (running.ROOT / "docs" / "api.md").read_text(), re.DOTALL)
+    [script] = [script for script in scripts if "open_network" in script]
     (tmp_path / "mine.py").write_text(script)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "mine.py"]
@@ -162,9 +163,7 @@ def test_script_of_the_page_runs_in_any_folder(tmp_path: Path) -> None:
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=200
     )
     assert done.returncode == 0, done.stderr
-    queues, slowdowns = done.stdout.splitlines()
-    assert "QueueDepth(switch='tor2', " in queues
-    assert re.fullmatch(r"\[[\d.]+(, [\d.]+){6}\]", slowdowns)
+    assert re.fullmatch(r"\[[\d.]+(, [\d.]+){6}\]\n", done.stdout)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("mininet") is None, reason="Mininet is not installed")
