@@ -72,7 +72,7 @@ class FakeControl:
 def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> None:
     control = FakeControl()
     file = tmp_path / "s1.samples"
-    poller = QueuePoller(control, file, poll_ns=1, sample_ns=10, epoch_ns=0, also=lambda: None)  # type: ignore[arg-type]
+    poller = QueuePoller(control, file, poll_ns=1, sample_ns=10, epoch_ns=0, link_bytes=dict, also=lambda: None)  # type: ignore[arg-type]
     control.cells[2 * 8 + 3] = 5_000
     poller.poll()
     control.cells[2 * 8 + 3] = 1_000
