@@ -40,6 +40,17 @@ def routes_of(topology: Topology, switch: str) -> tuple[Route, ...]:
     return (*local, *remote)
 
 
+def equal_cost_ports(topology: Topology) -> Mapping[str, tuple[tuple[int, ...], ...]]:
+    """Return the different ECMP groups of each switch that has any: ports that share the packets to some ToR."""
+    groups = {
+        switch.name: tuple(
+            dict.fromkeys(route.ports for route in routes_of(topology, switch.name) if len(route.ports) > 1)
+        )
+        for switch in topology.switches
+    }
+    return {switch: of_switch for switch, of_switch in groups.items() if of_switch}
+
+
 def ports_between(topology: Topology, src: str, dst: str) -> tuple[Port, ...]:
     """Return both ends of every link on the shortest paths from one host to another, in order of distance."""
     hops = topology.hops[topology.host[dst].switch]

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The columns of the traces of a run, derived from the classes of their rows (`telemetry.rows`).
 
-Writers, readers and the tables in docs/traces.md use these schemas. Queue samples are recorded as arrays and have no
-row class, so the columns of `queues` and `links` are listed in this module. A change that breaks readers of old files must raise the version
-of its trace.
+Writers, readers and the tables in docs/traces.md use these schemas. Samples of queues and links are recorded as arrays
+and have no row class, so their columns are listed in this module. A change that breaks readers of old files must raise
+the version of its trace.
 """
 
 from __future__ import annotations

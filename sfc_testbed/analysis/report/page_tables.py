@@ -64,6 +64,7 @@ def run_cards(result: RunResult) -> list[Card]:
         Card("Flows completed", f"{result.flows.completed:,}", f"of {result.flows.total:,}"),
         Card("Throughput", f"{format_number(result.throughput_gbps)} Gb/s", "all receivers, model rate"),
         *(_completion_card(name, figures) for name, figures in result.dependent_completion.items()),
+        *_link_cards(result),
         Card("Drops", format_count(result.dropped), f"of {packets.sent:,} packets" if packets else ""),
         Card(
             "Packets sent again",
@@ -73,6 +74,15 @@ def run_cards(result: RunResult) -> list[Card]:
         Card("BTS sent", format_count(count_of(bts, "sent")), suppressed),
         Card("Wall time", *format_wall(result.wall_s, result.packets_per_s)),
     ]
+
+
+def _link_cards(result: RunResult) -> list[Card]:
+    """Return the card of equal-cost links; no card without such links."""
+    balance = result.link_balance
+    if balance is None:
+        return []
+    jain = f"of equal-cost links; Jain's index {format_number(balance.jain_index)}"
+    return [Card("Largest / mean link", format_number(balance.largest_over_mean), jain)]
 
 
 def _reasons(result: RunResult) -> Mapping[str, int]:
@@ -115,6 +125,8 @@ _AVERAGED = (
     ("incast_p50_slowdown", "incast, P50"),
     ("incast_last_slowdown", "incast, last flow"),
     ("throughput_gbps", "throughput, Gb/s"),
+    ("link_jain_index", "equal-cost links, Jain's index"),
+    ("link_largest_over_mean", "equal-cost links, largest / mean"),
     ("drops", "drops"),
     ("resent", "packets sent again"),
     ("bts_sent", "BTS sent"),
@@ -128,7 +140,7 @@ def seeds_tables(comparison: Comparison) -> list[DataTable]:
 
 def _seeds_table(comparison: Comparison) -> DataTable:
     schemes = comparison.over_seeds
-    figures = [(name, title) for name, title in _AVERAGED if any(scheme.figures[name] for scheme in schemes)]
+    figures = [(name, title) for name, title in _AVERAGED if any(scheme.figures.get(name) for scheme in schemes)]
     return DataTable(
         "Means over seeds",
         (
@@ -336,6 +348,7 @@ def spacing_table(result: RunResult) -> DataTable:
 def overview_table(comparison: Comparison) -> DataTable:
     """Return the main figures, one row per run."""
     incast = ("incast, P50", "incast, last") if comparison.has_incast else ()
+    links = ("links, Jain", "links, largest / mean") if comparison.has_equal_cost_links else ()
     return DataTable(
         "Overview",
         (
@@ -350,18 +363,24 @@ def overview_table(comparison: Comparison) -> DataTable:
             "ratio",
             *incast,
             "Gb/s",
+            *links,
             "drops / resent",
             "BTS sent",
             "PFC sent",
             "wall s",
         ),
-        [_overview_row(row, has_incast=comparison.has_incast) for row in comparison.rows],
+        [
+            _overview_row(row, has_incast=comparison.has_incast, has_links=comparison.has_equal_cost_links)
+            for row in comparison.rows
+        ],
         f"P50, P95 and P99: slowdown of {comparison.traffic_class} flows. Gb/s: throughput of all receivers together. "
+        f"{'Links: how evenly equal-cost links were used; 1 is even. ' if links else ''}"
         f"Ratios are against {comparison.rows[0].label}.",
     )
 
 
-def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
+def _overview_row(row: ComparisonRow, *, has_incast: bool, has_links: bool) -> list[str]:
+    links = (row.link_jain_index, row.link_largest_over_mean) if has_links else ()
     incast = (row.incast_p50_slowdown, row.incast_last_slowdown) if has_incast else ()
     return [
         row.label,
@@ -373,6 +392,7 @@ def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
         format_ratio(row.ratios["max_buffer_bytes"]),
         *map(format_number, incast),
         format_number(row.throughput_gbps),
+        *map(format_number, links),
         f"{format_number(row.drops)} / {format_number(row.resent)}",
         format_number(row.bts_sent),
         format_number(row.pfc_sent),

@@ -40,6 +40,8 @@ from sfc_testbed.request.spec import RunConfig
 
 _LOST = "drops/\nresent"
 """The heading of the column with packets dropped and data packets sent again."""
+_SAME_JAIN_INDEX = 0.02
+"""The difference of Jain's index between runs up to which their use of equal-cost links counts as the same."""
 _EVENT_STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost": "red", "acknowledged": "green"}
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
 _UNFINISHED_STYLE = "bold red"
@@ -138,24 +140,38 @@ def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]
 
 def _fill_alone(comparison: Comparison) -> Table:
     title = f"slowdown of {comparison.traffic_class} flows"
-    table = _comparison_head(comparison, title, ("flows", "peak buffer", "P50", "P95", "P99", _LOST, "BTS"))
+    links = _link_headings(comparison)
+    headings = ("flows", "peak buffer", "P50", "P95", "P99", *links, _LOST, "BTS")
+    table = _comparison_head(comparison, title, headings)
     for row in comparison.rows:
         slowdowns = map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown))
         buffer = f"{format_bytes(row.max_buffer_bytes)} ({format_ratio(row.ratios['max_buffer_bytes'])})"
-        table.add_row(*_names(row.label, row.verdict), _completed(row), buffer, *slowdowns, *_counts(row))
+        jain = [format_number(row.link_jain_index)] * len(links)
+        table.add_row(*_names(row.label, row.verdict), _completed(row), buffer, *slowdowns, *jain, *_counts(row))
     return table
 
 
 def _fill_beside_incast(comparison: Comparison) -> Table:
     title = f"slowdown of {comparison.traffic_class} flows, beside an incast"
-    headings = ("P50", "P99", "max\nbuffer", "incast\nP50", "incast\nlast", "flows", _LOST, "BTS")
+    links = _link_headings(comparison)
+    headings = ("P50", "P99", "max\nbuffer", "incast\nP50", "incast\nlast", "flows", *links, _LOST, "BTS")
     table = _comparison_head(comparison, title, headings)
     for row in comparison.rows:
         others = map(format_number, (row.p50_slowdown, row.p99_slowdown))
         incast = map(format_number, (row.incast_p50_slowdown, row.incast_last_slowdown))
         buffer = format_bytes(row.max_buffer_bytes)
-        table.add_row(*_names(row.label, row.verdict), *others, buffer, *incast, _completed(row), *_counts(row))
+        counts = [*[format_number(row.link_jain_index)] * len(links), *_counts(row)]
+        table.add_row(*_names(row.label, row.verdict), *others, buffer, *incast, _completed(row), *counts)
     return table
+
+
+def _link_headings(comparison: Comparison) -> tuple[str, ...]:
+    """Return the heading of the column with Jain's index of equal-cost links; none if all runs have about the same.
+
+    With one load balancing, the column would only take the room of others.
+    """
+    known = [row.link_jain_index for row in comparison.rows if row.link_jain_index is not None]
+    return ("links'\nJain",) if known and max(known) - min(known) > _SAME_JAIN_INDEX else ()
 
 
 def _table_below(title: str, column: str, label_heading: str) -> Table:
@@ -239,7 +255,8 @@ def _averaged(comparison: Comparison) -> dict[str, str]:
     """Return the columns of the table of means: the figures and their headings."""
     columns = {"p50_slowdown": "P50", "p99_slowdown": "P99", "max_buffer_bytes": "peak buffer"}
     incast = {"incast_p50_slowdown": "incast\nP50", "incast_last_slowdown": "incast\nlast"}
-    return columns | incast if comparison.has_incast else columns
+    links = dict(zip(("link_jain_index",), _link_headings(comparison), strict=False))
+    return columns | (incast if comparison.has_incast else {}) | links
 
 
 def _whole(estimate: Estimate | None) -> str:
@@ -314,6 +331,7 @@ def key_figures(result: RunResult) -> list[tuple[str, str]]:
         ("peak buffer", format_bytes(result.max_buffer_bytes)),
         ("throughput", f"{format_number(result.throughput_gbps)} Gb/s"),
         *((f"completion of {name}", _completion(figures)) for name, figures in result.dependent_completion.items()),
+        *_links(result),
         ("drops", _drops(result)),
         ("sent again", _resent(result)),
         *_trimmed(result),
@@ -322,6 +340,18 @@ def key_figures(result: RunResult) -> list[tuple[str, str]]:
         *_bfc(result),
         ("wall time", f"{wall} ({speed})" if speed else wall),
     ]
+
+
+def _links(result: RunResult) -> list[tuple[str, str]]:
+    """Return how evenly equal-cost links were used; no row without such links."""
+    balance = result.link_balance
+    if balance is None:
+        return []
+    figures = [f"Jain's index {format_number(balance.jain_index)}"]
+    figures += [f"largest / mean {format_number(balance.largest_over_mean)}"]
+    if balance.spread_100us is not None:
+        figures.append(f"spread in 100 µs {format_number(balance.spread_100us)}")
+    return [("equal-cost links", ", ".join(figures))]
 
 
 def _bfc(result: RunResult) -> list[tuple[str, str]]:

@@ -76,6 +76,9 @@ class ComparisonRow(Figures):
     incast_last_slowdown: Figure | None
     """The slowdown of the slowest incast flow."""
     throughput_gbps: Figure
+    link_jain_index: Figure | None = None
+    link_largest_over_mean: Figure | None = None
+    """How evenly equal-cost links were used (`LinkBalance`); None without such links, and in older files."""
     drops: int | None
     resent: int | None
     """Data packets sent again."""
@@ -170,6 +173,11 @@ class Comparison(Figures):
     def decisive_completions(self) -> list[CompletionRow]:
         """The completion times that summaries compare."""
         return decisive_rows(self.completion, has_incast=self.has_incast)
+
+    @property
+    def has_equal_cost_links(self) -> bool:
+        """Whether the use of equal-cost links is known in any run."""
+        return any(row.link_jain_index is not None for row in self.rows)
 
     @property
     def has_incast(self) -> bool:
@@ -443,6 +451,8 @@ def result_row(result: RunResult) -> dict[str, object]:
         **{f"slowdown_{name}": getattr(slowdown, name) if slowdown else None for name in figures},
         "max_buffer_bytes": result.max_buffer_bytes,
         "throughput_gbps": result.throughput_gbps,
+        "link_jain_index": result.link_balance.jain_index if result.link_balance else None,
+        "link_largest_over_mean": result.link_balance.largest_over_mean if result.link_balance else None,
         "completion_us": completion.took_us if completion else None,
         "completion_ideal_us": completion.ideal_us if completion else None,
         "completion_slowdown": completion.slowdown if completion else None,

@@ -21,6 +21,7 @@ from sfc_testbed.analysis.formatting import amount
 from sfc_testbed.analysis.metrics.buffers import BufferFigures
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
 from sfc_testbed.analysis.metrics.flows import ALL_CLASSES, CompletionFigures, SizeBinFigures, SlowdownFigures
+from sfc_testbed.analysis.metrics.links import LinkBalance
 from sfc_testbed.analysis.metrics.signals import SignalFigures
 from sfc_testbed.place import command_name
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
@@ -226,6 +227,8 @@ class RunResult(Figures):
     max_buffer_bytes: int | None
     """The peak buffer over all switches; None if there are no samples."""
     throughput_gbps: Figure
+    link_balance: LinkBalance | None = None
+    """How evenly equal-cost links were used; None, which the file omits, without such links or without their trace."""
     completion: dict[str, CompletionFigures] = Field(default_factory=dict)
     """The completion time by traffic class. Older releases wrote only tags with dependent messages."""
     packets: PacketCounts | None
@@ -257,7 +260,13 @@ class RunResult(Figures):
     @model_serializer(mode="wrap")
     def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)
-        omitted = {"bfc": BfcFigures(), "has_fixed_duration": False, "setting_warnings": (), "overridden": ()}
+        omitted = {
+            "link_balance": None,
+            "bfc": BfcFigures(),
+            "has_fixed_duration": False,
+            "setting_warnings": (),
+            "overridden": (),
+        }
         return {
             name: value for name, value in fields.items() if name not in omitted or getattr(self, name) != omitted[name]
         }

@@ -60,6 +60,7 @@ def _finish(journal: Journal, problems: list[str]) -> None:
         flows=traces[FLOWS.name],
         queues=traces[QUEUES.name],
         signals=traces[SIGNALS.name],
+        links=traces[LINKS.name],
     )
     write_result(folder, result)
 
