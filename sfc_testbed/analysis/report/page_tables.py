@@ -301,10 +301,23 @@ def packet_table(result: RunResult) -> DataTable:
             ("dropped by the kernel", format_count(result.kernel_drops)),
             ("data packets sent again", format_count(result.flows.packets_resent)),
             *((f"sent again: {reason}", f"{count:,}") for reason, count in _reasons(result).items()),
+            *_reordering_rows(result),
             *((event.replace("_", " "), f"{count:,}") for event, count in (result.host_events or {}).items()),
         ],
         "Unexplained loss = sent + generated - received - absorbed - dropped - in flight. It must be zero.",
     )
+
+
+def _reordering_rows(result: RunResult) -> list[tuple[str, str]]:
+    """Return how far packets were overtaken; no rows if all arrived in order."""
+    figures = result.reordering
+    if figures is None:
+        return []
+    return [
+        ("overtaken by later packets", f"{figures.packets:,}"),
+        ("largest reordering distance", f"{figures.largest:,}"),
+        ("mean reordering distance", format_number(figures.mean)),
+    ]
 
 
 def lateness_table(result: RunResult) -> DataTable:
@@ -347,8 +360,8 @@ def spacing_table(result: RunResult) -> DataTable:
 
 def overview_table(comparison: Comparison) -> DataTable:
     """Return the main figures, one row per run."""
+    optional = [column for column in _OPTIONAL_COLUMNS if any(column.has_value(row) for row in comparison.rows)]
     incast = ("incast, P50", "incast, last") if comparison.has_incast else ()
-    links = ("links, Jain", "links, largest / mean") if comparison.has_equal_cost_links else ()
     return DataTable(
         "Overview",
         (
@@ -363,24 +376,51 @@ def overview_table(comparison: Comparison) -> DataTable:
             "ratio",
             *incast,
             "Gb/s",
-            *links,
             "drops / resent",
+            *(column.heading for column in optional),
             "BTS sent",
             "PFC sent",
             "wall s",
         ),
-        [
-            _overview_row(row, has_incast=comparison.has_incast, has_links=comparison.has_equal_cost_links)
-            for row in comparison.rows
-        ],
+        [_overview_row(row, optional, has_incast=comparison.has_incast) for row in comparison.rows],
         f"P50, P95 and P99: slowdown of {comparison.traffic_class} flows. Gb/s: throughput of all receivers together. "
-        f"{'Links: how evenly equal-cost links were used; 1 is even. ' if links else ''}"
-        f"Ratios are against {comparison.rows[0].label}.",
+        f"{''.join(f'{column.note} ' for column in optional)}Ratios are against {comparison.rows[0].label}.",
     )
 
 
-def _overview_row(row: ComparisonRow, *, has_incast: bool, has_links: bool) -> list[str]:
-    links = (row.link_jain_index, row.link_largest_over_mean) if has_links else ()
+@dataclass(frozen=True)
+class _OptionalColumn:
+    """A column of the overview that is left out if no run has a value for it."""
+
+    heading: str
+    note: str
+    has_value: Callable[[ComparisonRow], object]
+    write: Callable[[ComparisonRow], str]
+
+
+_OPTIONAL_COLUMNS = (
+    _OptionalColumn(
+        "resent because of",
+        "Resent: data packets sent again.",
+        lambda row: row.resent_by_reason,
+        lambda row: ", ".join(f"{reason} {count:,}" for reason, count in row.resent_by_reason.items()) or NOTHING,
+    ),
+    _OptionalColumn(
+        "overtaken",
+        "Overtaken: packets that arrived after a later one, and the largest distance in packets.",
+        lambda row: row.packets_reordered,
+        lambda row: f"{row.packets_reordered:,} / {row.reordering_max:,}",
+    ),
+    _OptionalColumn(
+        "links",
+        "Links: Jain's index of equal-cost links, and the largest over the mean; 1 is even.",
+        lambda row: row.link_jain_index,
+        lambda row: f"{format_number(row.link_jain_index)} / {format_number(row.link_largest_over_mean)}",
+    ),
+)
+
+
+def _overview_row(row: ComparisonRow, optional: Sequence[_OptionalColumn], *, has_incast: bool) -> list[str]:
     incast = (row.incast_p50_slowdown, row.incast_last_slowdown) if has_incast else ()
     return [
         row.label,
@@ -392,8 +432,8 @@ def _overview_row(row: ComparisonRow, *, has_incast: bool, has_links: bool) -> l
         format_ratio(row.ratios["max_buffer_bytes"]),
         *map(format_number, incast),
         format_number(row.throughput_gbps),
-        *map(format_number, links),
         f"{format_number(row.drops)} / {format_number(row.resent)}",
+        *(column.write(row) for column in optional),
         format_number(row.bts_sent),
         format_number(row.pfc_sent),
         NOTHING if row.wall_s is None else f"{row.wall_s:.1f}",

@@ -15,6 +15,7 @@ from rich.text import Text
 from sfc_testbed.analysis.formatting import (
     NOTHING,
     UNIT_SCALES,
+    amount,
     format_bytes,
     format_count,
     format_interval,
@@ -97,6 +98,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     unfinished = _unfinished(unfinished_runs([row.model_dump() for row in comparison.rows], labels))
     sentence = resent_in_runs(comparison)
     resent = [Text(f"{sentence}.\n")] if sentence else []
+    resent += _overtaken(comparison)
     notes = (*meaning, *resent, *claims, *_warnings(comparison.warnings))
     return Group(*unfinished, *differences, table, *intervals, *unvaried, *others, *together, *quantities, *notes)
 
@@ -116,6 +118,15 @@ def _tail_intervals(comparison: Comparison) -> list[Text]:
         for interval in [row.intervals.get("p99_slowdown")]
     ]
     return [Text(f"P99 [95 % interval]: {', '.join(figures)}\n")] if figures else []
+
+
+def _overtaken(comparison: Comparison) -> list[Text]:
+    """Return a line with the packets of each run that later ones overtook; no line if none was."""
+    rows = [row for row in comparison.rows if row.packets_reordered]
+    runs = [
+        f"{row.label} {row.packets_reordered:,} (by {amount(row.reordering_max, 'packet')} at most)" for row in rows
+    ]
+    return [Text(f"Packets overtaken by later ones: {', '.join(runs)}.\n")] if runs else []
 
 
 def _warnings(sentences: Sequence[str]) -> list[Text]:
@@ -334,6 +345,7 @@ def key_figures(result: RunResult) -> list[tuple[str, str]]:
         *_links(result),
         ("drops", _drops(result)),
         ("sent again", _resent(result)),
+        *_reordering(result),
         *_trimmed(result),
         ("BTS sent", format_count(count_of(result.bts, "sent"))),
         ("PFC sent", format_count(count_of(result.pfc, "sent"))),
@@ -380,6 +392,15 @@ def _completion(figures: CompletionFigures) -> str:
     took = "did not finish" if figures.took_us is None else format_us(figures.took_us)
     against = "" if figures.slowdown is None else f": slowdown {format_number(figures.slowdown)}"
     return f"{took}, ideal {format_us(figures.ideal_us)}{against}"
+
+
+def _reordering(result: RunResult) -> list[tuple[str, str]]:
+    """Return how far packets were overtaken; no row if none was."""
+    figures = result.reordering
+    if figures is None:
+        return []
+    distance = f"by {format_number(figures.mean)} on average, {amount(figures.largest, 'packet')} at most"
+    return [("packets overtaken", f"{figures.packets:,}, {distance}")]
 
 
 def _trimmed(result: RunResult) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from sfc_testbed.analysis.metrics.flows import (
     completion_by_class,
     faster_than_ideal,
     of_class,
+    reordering,
     size_bin_edges,
     slowdown_by_class,
     slowdown_by_size,
@@ -83,6 +84,9 @@ _FLOW_COLUMNS = (
     "corrupted",
     "timeouts",
     "packets_resent",
+    "packets_reordered",
+    "reordering_max",
+    "reordering_mean",
 )
 """The columns of the flows trace that figures need."""
 
@@ -191,6 +195,7 @@ def _flow_figures(flows: pl.DataFrame, config: RunConfig) -> dict[str, object]:
         "fct_slowdown": slowdown_by_class(measured),
         "fct_slowdown_by_size": _size_bins(measured),
         "throughput_gbps": throughput_gbps(measured),
+        "reordering": reordering(flows),
         "completion": completion_by_class(flows, config.ideal_completion_us),
     }
 

@@ -84,6 +84,10 @@ class ComparisonRow(Figures):
     """Data packets sent again."""
     resent_by_reason: dict[str, int]
     """The packets sent again by reason; empty if there are none, or if the reasons were not counted."""
+    packets_reordered: int = 0
+    """Packets, without retransmissions, that arrived after a later packet."""
+    reordering_max: int = 0
+    """The largest distance of one of them, in packets."""
     bts_sent: int | None
     pfc_sent: int | None
     wall_s: Figure | None
@@ -173,11 +177,6 @@ class Comparison(Figures):
     def decisive_completions(self) -> list[CompletionRow]:
         """The completion times that summaries compare."""
         return decisive_rows(self.completion, has_incast=self.has_incast)
-
-    @property
-    def has_equal_cost_links(self) -> bool:
-        """Whether the use of equal-cost links is known in any run."""
-        return any(row.link_jain_index is not None for row in self.rows)
 
     @property
     def has_incast(self) -> bool:
@@ -336,6 +335,8 @@ def _row(label: str, variant: str, result: RunResult, traffic_class: str, first:
             "flows_total": result.flows.total,
             "flows_unfinished": result.unfinished,
             "resent_by_reason": result.resent.reasons if result.resent else {},
+            "packets_reordered": result.reordering.packets if result.reordering else 0,
+            "reordering_max": result.reordering.largest if result.reordering else 0,
             "wall_s": result.wall_s,
             "pause_us": result.signals.pause_obeyed_us,
             "ratios": {name: ratio_of(figures[name], base[name]) for name in RATIOS if _exists(name, figures, base)},
@@ -459,6 +460,9 @@ def result_row(result: RunResult) -> dict[str, object]:
         "drops": result.dropped,
         "resent": result.flows.packets_resent,
         **{f"resent_{reason}": count_of(result.resent, reason) for reason in RESENT_REASONS},
+        "packets_reordered": result.reordering.packets if result.reordering else 0,
+        "reordering_max": result.reordering.largest if result.reordering else 0,
+        "reordering_mean": result.reordering.mean if result.reordering else None,
         "bts_sent": count_of(result.bts, "sent"),
         "bts_suppressed": count_of(result.bts, "suppressed"),
         "cache_hits": count_of(result.bts, "cache_hits"),

@@ -20,7 +20,13 @@ from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, mode
 from sfc_testbed.analysis.formatting import amount
 from sfc_testbed.analysis.metrics.buffers import BufferFigures
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
-from sfc_testbed.analysis.metrics.flows import ALL_CLASSES, CompletionFigures, SizeBinFigures, SlowdownFigures
+from sfc_testbed.analysis.metrics.flows import (
+    ALL_CLASSES,
+    CompletionFigures,
+    ReorderingFigures,
+    SizeBinFigures,
+    SlowdownFigures,
+)
 from sfc_testbed.analysis.metrics.links import LinkBalance
 from sfc_testbed.analysis.metrics.signals import SignalFigures
 from sfc_testbed.place import command_name
@@ -236,6 +242,8 @@ class RunResult(Figures):
     drops: dict[str, int] | None
     resent: ResentCounts | None = None
     """Packets sent again, by reason. Also None in results of older releases."""
+    reordering: ReorderingFigures | None = None
+    """How far later packets overtook others; None, which the file omits, if no packet was overtaken."""
     unexplained_loss: int | None
     kernel_drops: int | None
     bts: BtsCounts | None
@@ -262,6 +270,7 @@ class RunResult(Figures):
         fields: dict[str, Any] = handler(self)
         omitted = {
             "link_balance": None,
+            "reordering": None,
             "bfc": BfcFigures(),
             "has_fixed_duration": False,
             "setting_warnings": (),

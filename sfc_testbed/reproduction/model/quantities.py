@@ -277,5 +277,14 @@ LINK_LARGEST = Quantity(
     "largest of equal-cost links over their mean", lambda run: _link_balance(run).largest_over_mean, "{:.3f}".format
 )
 LINK_SPREAD = Quantity(f"spread of equal-cost links in {SPREAD_US} us over their mean", _link_spread, "{:.3f}".format)
+REORDERING = Quantity(
+    "largest reordering distance",
+    lambda run: float(run.result.reordering.largest if run.result.reordering else 0),
+    _COUNT,
+    "packets",
+)
+REORDERED_PACKETS = per_thousand_packets(
+    "reordered packets", lambda run: run.result.reordering.packets if run.result.reordering else 0
+)
 P50_SLOWDOWN, P95_SLOWDOWN, P99_SLOWDOWN = map(slowdown, (50, 95, 99))
 QUANTITIES.fill({value.name: value for value in tuple(globals().values()) if isinstance(value, Quantity)})
