@@ -90,11 +90,12 @@ def rates_gbps(links: Rows, group: LinkGroup) -> tuple[Values, Mapping[int, Valu
     interval_us = float(np.diff(times).min()) if times.size > 1 else float(times[0])
     slots = np.rint((times - times[0]) / interval_us).astype(np.int64)
     ends_us = times[0] + interval_us * np.arange(slots[-1] + 1)
-    rates = {}
+    rates: dict[int, Values] = {}
     for port in group.ports:
         of_port = rows.filter(pl.col("port") == port)
         places = np.rint((of_port["time_us"].to_numpy() - times[0]) / interval_us).astype(np.int64)
-        rates[port] = np.bincount(places, of_port["sent_bytes"].to_numpy() * 8 / (1000 * interval_us), ends_us.size)
+        rates[port] = np.zeros(ends_us.size)
+        rates[port][places] = of_port["sent_bytes"].to_numpy() * 8 / (1000 * interval_us)
     return ends_us, rates
 
 

@@ -275,9 +275,10 @@ def test_pulls_of_short_packets_are_as_close_as_the_packets() -> None:
     trimmed: set[bytes] = set()
 
     def trim_once(_: int, name: str, frame: bytes) -> bytes:
-        if not _data_of(name, frame) or frame in trimmed:
+        packet = frame[46:50] + frame[51:54]  # queue pair and PSN
+        if not _data_of(name, frame) or packet in trimmed:
             return frame
-        trimmed.add(frame)
+        trimmed.add(packet)
         return cut(frame)
 
     link = FakeLink(NDP, change=trim_once)
