@@ -40,8 +40,8 @@ class LinkBalance(Figures):
     largest_over_mean: Figure
     """The bytes of a group's most used link over the mean of its links; 1 if all are equal."""
     spread_100us: Figure | None = None
-    """The throughput imbalance of CONGA: (largest - smallest) / mean of a group's links in intervals of 100 us, as a
-    mean over intervals and groups that is weighted by bytes; None if the window is shorter than an interval."""
+    """The throughput imbalance of CONGA: (largest - smallest) / mean of a group's links in 100 us, as a mean over
+    intervals and groups that is weighted by bytes; None if the window is shorter than an interval."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def link_balance(
         sent_bytes=int(sum(weights)),
         jain_index=float(np.average([jain_index(values) for values in used], weights=weights)),
         largest_over_mean=float(np.average([values.max() / values.mean() for values in used], weights=weights)),
-        spread_100us=_spread(sent, equal_cost),
+        spread_100us=_mean_spread(sent, equal_cost),
     )
 
 
@@ -122,26 +122,52 @@ def _of_group(sums: Mapping[tuple[str, int], int], group: LinkGroup) -> Values:
     return np.array([float(sums.get((group.switch, port), 0)) for port in group.ports])
 
 
-def _spread(sent: pl.DataFrame, equal_cost: EqualCostPorts) -> float | None:
-    """Return the mean of (largest - smallest) / mean over intervals and groups, weighted by bytes."""
-    times = sent["time_us"].to_numpy()
+def spreads(
+    links: Rows,
+    equal_cost: EqualCostPorts,
+    window_us: tuple[float, float] | None = None,
+    interval_us: float = SPREAD_US,
+) -> pl.DataFrame:
+    """Return (largest - smallest) / mean of the bytes of each group's links in each interval with traffic.
+
+    The columns are `switch`, `ports` (as a list), `until_us`, `sent_bytes` of the group, and `spread`.
+    """
+    sent = _sent(links, equal_cost, window_us)
+    until_us = ((pl.col("time_us") / interval_us).ceil() * interval_us).alias("until_us")
+    by_interval = sent.group_by(until_us, *_SWITCH_PORT).agg(pl.col("sent_bytes").sum())
+    frames = [_spreads_of(by_interval.filter(pl.col("switch") == group.switch), group) for group in _groups(equal_cost)]
+    return pl.concat(frames) if frames else _SPREADS.clear()
+
+
+_SPREADS = pl.DataFrame(
+    schema={
+        "switch": pl.String,
+        "ports": pl.List(pl.Int64),
+        "until_us": pl.Float64,
+        "sent_bytes": pl.UInt64,
+        "spread": pl.Float64,
+    }
+)
+
+
+def _spreads_of(rows: pl.DataFrame, group: LinkGroup) -> pl.DataFrame:
+    count = len(group.ports)
+    sent = pl.col("sent_bytes")
+    largest, total = sent.max().cast(pl.Float64), sent.sum()
+    smallest = pl.when(pl.len() < count).then(0).otherwise(sent.min()).cast(pl.Float64)
+    figures = (
+        rows.filter(pl.col("port").is_in(group.ports))
+        .group_by("until_us")
+        .agg(sent_bytes=total, spread=(largest - smallest) * count / total)
+    )
+    identity = {"switch": pl.lit(group.switch), "ports": pl.lit(list(group.ports), dtype=pl.List(pl.Int64))}
+    return figures.sort("until_us").with_columns(**identity).select(_SPREADS.columns)
+
+
+def _mean_spread(links: pl.DataFrame, equal_cost: EqualCostPorts) -> float | None:
+    """Return the mean spread, weighted by bytes; None if the rows are of less than an interval."""
+    times = links["time_us"].to_numpy()
     if float(times.max() - times.min()) < SPREAD_US:
         return None
-    slot = (pl.col("time_us") / SPREAD_US).ceil().cast(pl.Int64).alias("slot")
-    by_slot = sent.group_by(slot, *_SWITCH_PORT).agg(pl.col("sent_bytes").sum())
-    matrices = {
-        key: rows.pivot("port", index="slot", values="sent_bytes").fill_null(0)
-        for (key,), rows in by_slot.sort("slot", "port").partition_by("switch", as_dict=True).items()
-    }
-    difference = total = 0.0
-    for group in _groups(equal_cost):
-        matrix = matrices.get(group.switch)
-        if matrix is None:
-            continue
-        columns = [str(port) for port in group.ports if str(port) in matrix.columns]
-        values = np.zeros((matrix.height, len(group.ports)))
-        values[:, : len(columns)] = matrix.select(columns).to_numpy()
-        # The weight of an interval is its sum, n times its mean, so each term is n (largest - smallest).
-        difference += float(len(group.ports) * (values.max(axis=1) - values.min(axis=1)).sum())
-        total += float(values.sum())
-    return difference / total
+    rows = spreads(links, equal_cost)
+    return float(np.average(rows["spread"].to_numpy(), weights=rows["sent_bytes"].to_numpy()))

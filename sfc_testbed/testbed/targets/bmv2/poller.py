@@ -114,15 +114,15 @@ class QueuePoller:
         due_ns = time.monotonic_ns()
         polls = 0
         while not self._is_stopping.is_set():
+            polls += 1
             try:
                 self.poll()
                 self._also()
+                now_ns = time.monotonic_ns()
+                if polls % self._polls_per_sample == 0:
+                    self.end_interval(now_ns - self._epoch_ns)
             except (OSError, CommandError) as error:
                 self.failure = str(error)
                 return
-            polls += 1
-            now_ns = time.monotonic_ns()
-            if polls % self._polls_per_sample == 0:
-                self.end_interval(now_ns - self._epoch_ns)
             due_ns = max(due_ns + self._poll_ns, now_ns)
             self._is_stopping.wait((due_ns - now_ns) / 1e9)

@@ -82,19 +82,9 @@ class Bmv2Switch:
         self._control = Bmv2Control(self._host.connect(), program)
         try:
             self._configure(self._control, epoch_ns, commands)
+            self._poller = self._new_poller(self._control, epoch_ns, commands)
         except OSError as error:
             raise RunError(f"cannot be set up: {self._host.why_silent(error)}") from error
-        sample_ns = self._plan.dilation.wall_ns(SAMPLE_NS)
-        poll_ns = poll_interval_ns(sample_ns, len(self._plan.topology.switches))
-        self._poller = QueuePoller(
-            self._control,
-            commands.with_name(samples_file(self.name)),
-            poll_ns=poll_ns,
-            sample_ns=sample_ns,
-            epoch_ns=epoch_ns,
-            link_bytes=self._link_bytes,
-            also=self._prober.probe,
-        )
         self._poller.start()
 
     def command(self, line: Command | str) -> str:
@@ -145,6 +135,18 @@ class Bmv2Switch:
         """End the process, the polling and the probes."""
         self.halt()
         self._prober.close()
+
+    def _new_poller(self, control: Bmv2Control, epoch_ns: int, commands: Path) -> QueuePoller:
+        sample_ns = self._plan.dilation.wall_ns(SAMPLE_NS)
+        return QueuePoller(
+            control,
+            commands.with_name(samples_file(self.name)),
+            poll_ns=poll_interval_ns(sample_ns, len(self._plan.topology.switches)),
+            sample_ns=sample_ns,
+            epoch_ns=epoch_ns,
+            link_bytes=self._link_bytes,
+            also=self._prober.probe,
+        )
 
     def _link_bytes(self) -> dict[int, tuple[int, int]]:
         """Return the bytes that each port in the topology has received and sent, as its interface counts them."""
