@@ -360,9 +360,9 @@ def _links(result: RunResult) -> list[tuple[str, str]]:
     if balance is None:
         return []
     figures = [f"Jain's index {format_number(balance.jain_index)}"]
-    figures += [f"largest / mean {format_number(balance.largest_over_mean)}"]
+    figures += [f"largest/mean {format_number(balance.largest_over_mean)}"]
     if balance.spread_100us is not None:
-        figures.append(f"spread in 100 µs {format_number(balance.spread_100us)}")
+        figures.append(f"spread {format_number(balance.spread_100us)}")
     return [("equal-cost links", ", ".join(figures))]
 
 
