@@ -8,7 +8,7 @@ is weighted by the bytes that they sent (docs/sources.md#equal-cost-links).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,9 @@ EqualCostPorts = Mapping[str, Sequence[Sequence[int]]]
 
 SPREAD_US = 100
 """The interval for which the spread of a group is computed."""
+
+_SAME_JAIN_INDEX = 0.02
+"""The difference of Jain's index up to which the use of equal-cost links in several runs counts as the same."""
 
 _SWITCH_PORT = ("switch", "port")
 
@@ -69,6 +72,12 @@ def link_balance(
         largest_over_mean=float(np.average([values.max() / values.mean() for values in used], weights=weights)),
         spread_100us=_mean_spread(sent, equal_cost),
     )
+
+
+def is_use_different(jain_indices: Iterable[float | None]) -> bool:
+    """Whether several runs use equal-cost links differently, as with other load balancing, so that tables show it."""
+    known = [index for index in jain_indices if index is not None]
+    return bool(known) and max(known) - min(known) > _SAME_JAIN_INDEX
 
 
 def busiest_group(links: Rows, equal_cost: EqualCostPorts) -> LinkGroup | None:

@@ -28,6 +28,7 @@ from sfc_testbed.analysis.formatting import (
 from sfc_testbed.analysis.life.events import LifeEvent
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures
+from sfc_testbed.analysis.metrics.links import is_use_different
 from sfc_testbed.analysis.report.first_sentence import in_parentheses, resent_in_runs, unfinished_runs
 from sfc_testbed.analysis.report.page_tables import compared_quantity_tables
 from sfc_testbed.analysis.report.physics import physics_rows
@@ -41,8 +42,6 @@ from sfc_testbed.request.spec import RunConfig
 
 _LOST = "drops/\nresent"
 """The heading of the column with packets dropped and data packets sent again."""
-_SAME_JAIN_INDEX = 0.02
-"""The difference of Jain's index between runs up to which their use of equal-cost links counts as the same."""
 _EVENT_STYLES = {"paused": "yellow", "resumed": "green", "BTS": "magenta", "lost": "red", "acknowledged": "green"}
 VERDICT_STYLES: dict[Level, str] = {"faithful": "bold green", "degraded": "bold yellow", "invalid": "bold red"}
 _UNFINISHED_STYLE = "bold red"
@@ -181,8 +180,7 @@ def _link_headings(comparison: Comparison) -> tuple[str, ...]:
 
     With one load balancing, the column would only take the room of others.
     """
-    known = [row.link_jain_index for row in comparison.rows if row.link_jain_index is not None]
-    return ("links'\nJain",) if known and max(known) - min(known) > _SAME_JAIN_INDEX else ()
+    return ("links'\nJain",) if is_use_different(row.link_jain_index for row in comparison.rows) else ()
 
 
 def _table_below(title: str, column: str, label_heading: str) -> Table:

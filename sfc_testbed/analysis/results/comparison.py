@@ -462,7 +462,7 @@ def result_row(result: RunResult) -> dict[str, object]:
         **{f"resent_{reason}": count_of(result.resent, reason) for reason in RESENT_REASONS},
         "packets_reordered": result.reordering.packets if result.reordering else 0,
         "reordering_max": result.reordering.largest if result.reordering else 0,
-        "reordering_mean": result.reordering.mean if result.reordering else None,
+        "reordering_mean": result.reordering.mean if result.reordering else 0.0,
         "bts_sent": count_of(result.bts, "sent"),
         "bts_suppressed": count_of(result.bts, "suppressed"),
         "cache_hits": count_of(result.bts, "cache_hits"),
