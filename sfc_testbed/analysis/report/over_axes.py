@@ -53,7 +53,7 @@ _AVERAGED = {"slowdown_p50": "P50", "slowdown_p99": "P99", "max_buffer_bytes": "
 
 def averaged(sweep: Sweep) -> dict[str, str]:
     """Return the figures whose means over seeds tables of a sweep show, with their headings."""
-    return _AVERAGED | _links(sweep) | {f"{COLUMN}{name}": with_unit(name) for name in sweep.quantities}
+    return _AVERAGED | {f"{COLUMN}{name}": with_unit(name) for name in sweep.quantities}
 
 
 def _links(sweep: Sweep) -> dict[str, str]:

@@ -33,7 +33,8 @@ def counters(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "faults"), [("sfc", ()), ("irn", ("loss:all,rate=1%",)), ("sfc", ("link:tor1-spine1,down=30us,up=70us",))]
+    ("scheme", "faults"),
+    [("sfc", ()), ("irn", ("loss:all,rate=1%",)), ("sfc", ("link:tor1-spine1,down=30us,up=70us",))],
 )
 def test_links_balance_and_add_up_to_the_counters(
     tmp_path: Path, counters: dict[str, Any], scheme: str, faults: tuple[str, ...]
