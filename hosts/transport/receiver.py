@@ -298,7 +298,7 @@ class ReceiverQueuePair(PullQueue):
             message = self._expected.popleft()
             corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
             counters.messages_corrupted += corrupted
-            figures = self._figures(corrupted)
+            figures = self._with_reordering(ReceiverFigures(corrupted=corrupted))
             self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, figures, last))
             self._flow_ends.record_end(message.flow_id, now_ns)
         self._crc = 0
@@ -307,13 +307,15 @@ class ReceiverQueuePair(PullQueue):
         has_all = self._order.expected == self._end and self._order.missing(self._end + 1) == 1
         self.is_done = has_all and not self._expected
 
-    def _figures(self, corrupted: bool) -> ReceiverFigures:
-        """Return the figures of the message that has ended, and count anew for the next one."""
-        packets, distance_sum, distance_max = self._reordered_packets, self._distance_sum, int(self._distance_max)
+    def _with_reordering(self, figures: ReceiverFigures) -> ReceiverFigures:
+        """Add the reordering of the message that has ended, and count anew for the next one."""
+        packets = self._reordered_packets
+        figures.packets_reordered = packets
+        figures.reordering_max = int(self._distance_max)
+        figures.reordering_mean = self._distance_sum / packets if packets else 0.0
         self._reordered_packets = self._distance_sum = 0
         self._distance_max = 0
-        mean = distance_sum / packets if packets else 0.0
-        return ReceiverFigures(corrupted, packets, distance_max, mean)
+        return figures
 
     def _answers(self) -> RoceFramer:
         """Return the framer of answers.
