@@ -25,6 +25,8 @@ EqualCostPorts = Mapping[str, Sequence[Sequence[int]]]
 SPREAD_US = 100
 """The interval for which the spread of a group is computed."""
 
+_MOST_INTERVALS = 1_000_000
+"""The most intervals of a plot, which limits its memory for a damaged trace. A run of 20 s has as many."""
 _SAME_JAIN_INDEX = 0.02
 """The difference of Jain's index up to which the use of equal-cost links in several runs counts as the same."""
 
@@ -90,21 +92,21 @@ def busiest_group(links: Rows, equal_cost: EqualCostPorts) -> LinkGroup | None:
 
 
 def rates_gbps(links: Rows, group: LinkGroup) -> tuple[Values, Mapping[int, Values]]:
-    """Return the ends of all intervals in which a link of a group sent frames, and the rate of each link in them."""
+    """Return the ends of all intervals from the first to the last row of a group, and the rate of each link in them."""
     is_of_group = (pl.col("switch") == group.switch) & pl.col("port").is_in(group.ports)
-    rows = answer(links.lazy().filter(is_of_group).select("time_us", "port", "sent_bytes"))
+    rows = answer(links.lazy().filter(is_of_group & pl.col("time_us").is_finite()))
     times = rows["time_us"].unique().sort().to_numpy()
     if not times.size:
         return times, {port: np.empty(0) for port in group.ports}
     interval_us = float(np.diff(times).min()) if times.size > 1 else float(times[0])
-    slots = np.rint((times - times[0]) / interval_us).astype(np.int64)
-    ends_us = times[0] + interval_us * np.arange(slots[-1] + 1)
+    interval_us = max(interval_us, float(times[-1] - times[0]) / _MOST_INTERVALS)
+    ends_us = np.arange(1 + round((times[-1] - times[0]) / interval_us)) * interval_us + times[0]
     rates: dict[int, Values] = {}
     for port in group.ports:
         of_port = rows.filter(pl.col("port") == port)
         places = np.rint((of_port["time_us"].to_numpy() - times[0]) / interval_us).astype(np.int64)
         rates[port] = np.zeros(ends_us.size)
-        rates[port][places] = of_port["sent_bytes"].to_numpy() * 8 / (1000 * interval_us)
+        np.add.at(rates[port], places, of_port["sent_bytes"].to_numpy() * 8 / (1000 * interval_us))
     return ends_us, rates
 
 
@@ -115,8 +117,8 @@ def _groups(equal_cost: EqualCostPorts) -> list[LinkGroup]:
 def _sent(links: Rows, equal_cost: EqualCostPorts, window_us: tuple[float, float] | None) -> pl.DataFrame:
     """Return the rows of ports in groups whose intervals end in the window."""
     ports = {(group.switch, port) for group in _groups(equal_cost) for port in group.ports}
-    known = pl.DataFrame(sorted(ports), schema={"switch": pl.String, "port": pl.Int16}, orient="row")
-    rows = links.lazy().filter(pl.col("sent_bytes") > 0)
+    known = pl.DataFrame(sorted(ports), schema={"switch": pl.String, "port": pl.Int64}, orient="row")
+    rows = links.lazy().filter(pl.col("sent_bytes") > 0).with_columns(pl.col("port").cast(pl.Int64))
     if window_us is not None:
         rows = rows.filter(pl.col("time_us").is_between(*window_us, closed="right"))
     chosen = rows.join(known.lazy(), on=_SWITCH_PORT)

@@ -59,6 +59,13 @@ def test_without_equal_cost_links_or_traffic_there_are_no_figures() -> None:
     assert busiest_group(LINKS.empty(), GROUPS) is None
 
 
+def test_damaged_times_take_no_more_memory() -> None:
+    links = _links((20, "tor1", 5, 1_250), (40, "tor1", 5, 1_250), (1e300, "tor1", 6, 1), (float("inf"), "tor1", 6, 1))
+    ends_us, rates = rates_gbps(links, LinkGroup("tor1", (5, 6)))
+    assert ends_us.size == rates[5].size == rates[6].size <= 1_000_001
+    assert link_balance(links, {"tor1": [(5, 6, 1 << 40), ()]}) is not None
+
+
 def test_rates_of_the_busiest_group_have_no_gaps() -> None:
     """1250 B in 20 us are 0.5 Gb/s. No link of the group sent anything in the second interval."""
     links = _links((20, "tor2", 5, 1_250), (60, "tor2", 5, 2_500), (80, "tor2", 6, 1_250), (20, "tor1", 5, 9))
