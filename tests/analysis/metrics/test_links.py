@@ -38,7 +38,7 @@ def test_the_spread_is_computed_by_interval() -> None:
 
 
 def test_spread_weighs_intervals_by_their_bytes() -> None:
-    """In 100 us 300 and 100 B (spread 1), in the next 50 and 50 B (spread 0): (400 * 1 + 100 * 0) / 500."""
+    """The links send 300 and 100 B (spread 1), then 50 and 50 B (spread 0): (400 * 1 + 100 * 0) / 500 is 0.8."""
     links = _links((60, "tor1", 5, 300), (100, "tor1", 6, 100), (160, "tor1", 5, 50), (180, "tor1", 6, 50))
     balance = link_balance(links, GROUPS)
     assert balance is not None

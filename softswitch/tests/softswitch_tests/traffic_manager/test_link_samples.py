@@ -50,7 +50,7 @@ def test_the_samples_of_a_port_add_up_to_its_counters(events: list[tuple[int, in
 
 
 def test_a_frame_counts_when_its_transmission_begins() -> None:
-    """At 1 Gb/s a frame takes 8 us, so the second one starts in the interval after the first."""
+    """A frame takes 8 us at 1 Gb/s, so the second frame starts several intervals after the first."""
     with SwitchEngine(steered.library(), sample_ns=1_000, link_sample_ns=2_000) as engine:
         engine.command("port_rate 1 1000000000")
         engine.step(0, steer(1, 1_000), 0)
