@@ -124,7 +124,7 @@ run_part() {
         short-test) as_user make test PYTEST_ARGS="-n logical --dist worksteal -m 'not root and not long' ${near_the_machine[*]}" ;;
         softswitch) as_user tools/fresh-softswitch.sh ;;
         wheel) as_user tools/fresh-wheel.sh ;;
-        virtual) as_user bash -c "make setup && .venv/bin/python -m tools.virtual_digests digests" ;;
+        virtual) as_root tools/provision.sh && as_user bash -c "make setup && .venv/bin/python -m tools.virtual_digests digests" ;;
     esac
 }
 
