@@ -33,6 +33,8 @@ class Algorithms:
         self.path = path_context(self.wall)
         if settings.int_layout == "compact":
             self.path = replace(self.path, telemetry=compact_layout(settings.link_rates_bps, dilation))
+        if settings.int_path:
+            self.path = replace(self.path, telemetry=replace(self.path.telemetry, names_path=True))
         self.congestion = algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
         self.flow_control = algorithm_of(FLOW_CONTROLS, settings.flow_control, "flow control")
         self.loss_recovery = algorithm_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")

@@ -286,8 +286,13 @@ class SenderQueuePair(FrameSource):
 
     def _request(self, stamp_us: int | None) -> bytes:
         congestion = self._congestion
-        is_compact = congestion.path.telemetry.is_compact
-        return int_header.request(telemetry=congestion.wants_telemetry, stamp_us=stamp_us, is_compact=is_compact)
+        layout = congestion.path.telemetry
+        return int_header.request(
+            telemetry=congestion.wants_telemetry,
+            stamp_us=stamp_us,
+            is_compact=layout.is_compact,
+            names_path=layout.names_path,
+        )
 
     def _window_is_full(self) -> bool:
         return self._recovery.in_flight() * self._payload_bytes >= self._congestion.window_bytes

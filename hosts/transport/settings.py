@@ -99,6 +99,9 @@ class TransportSettings:
     """Layout of in-band telemetry. "growing": each switch adds a record of 16 bytes. "compact": the sender writes five
     empty slots of 8 bytes with the fields of the HPCC paper, and each switch fills one, so that all packets have one
     length (docs/sources.md#hpcc). Not used unless the congestion control needs telemetry."""
+    int_path: bool = False
+    """Whether in-band telemetry names the path of each packet, so that HPCC and PowerTCP do not compare the telemetry
+    of different links if the packets of a flow take different paths. A load balancing that changes paths sets it."""
     link_rates_bps: Annotated[tuple[PositiveRate, ...], Field(strict=False)] = ()
     """The different rates of the network's links, from the lowest, to which the rate codes of the compact layout refer.
     It cannot be set."""

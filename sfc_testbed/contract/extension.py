@@ -19,6 +19,7 @@ from sfc_testbed.contract.broken import Broken
 from sfc_testbed.hosts.crash import engine_crash
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.request.extension import Extension
 from sfc_testbed.request.extensions import description
@@ -64,6 +65,10 @@ def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
         what = f"loss recovery {name}"
         yield what, "class", partial(transport.is_described, recovery)
         yield from _combined(what, transport.combinations(["window", "dcqcn"], ["none", "sfc"], [name]))
+    for name, balancing in LOAD_BALANCINGS.of(word).items():
+        what = f"load balancing {name}"
+        yield what, "class", partial(transport.is_described, balancing)
+        yield from _combined(what, transport.combinations(["window"], ["none", "sfc"], ["irn", "go-back-n"], [name]))
     for name in SCHEMES.of(word):
         yield f"scheme {name}", "a run of incast", partial(networks.completes, "incast", name)
     for name in SHAPES.of(word):
