@@ -72,7 +72,7 @@ class Plb(LoadBalancing):
         """Count the acknowledgement, and judge the round trip at its end."""
         self._acks += 1
         self._marked += ecn_marked
-        if acknowledged < self._round_end:
+        if acknowledged <= self._round_end:
             return
         if self._round_end:
             is_congested = self._marked >= self._marked_fraction * self._acks
