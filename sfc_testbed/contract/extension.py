@@ -19,7 +19,7 @@ from sfc_testbed.contract.broken import Broken
 from sfc_testbed.hosts.crash import engine_crash
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
-from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS
+from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS as HOST_LOAD_BALANCINGS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.request.extension import Extension
 from sfc_testbed.request.extensions import description
@@ -52,24 +52,7 @@ def checked(extension: Extension) -> Iterator[Checked]:
 
 
 def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
-    for name, control in CONGESTION_CONTROLS.of(word).items():
-        what = f"congestion control {name}"
-        yield what, "class", partial(transport.is_described, control)
-        yield what, "first window and rate", partial(transport.starts_with_a_window_and_a_rate, control)
-        yield from _combined(what, transport.combinations([name], ["none", "sfc"], ["irn", "go-back-n"]))
-        yield what, "a run of incast", partial(networks.completes, "incast", f"irn+{name}")
-    for name, flow_control in FLOW_CONTROLS.of(word).items():
-        what = f"flow control {name}"
-        yield what, "class", partial(transport.is_described, flow_control)
-        yield from _combined(what, transport.combinations(["window", "dcqcn"], [name], ["irn", "go-back-n"]))
-    for name, recovery in LOSS_RECOVERIES.of(word).items():
-        what = f"loss recovery {name}"
-        yield what, "class", partial(transport.is_described, recovery)
-        yield from _combined(what, transport.combinations(["window", "dcqcn"], ["none", "sfc"], [name]))
-    for name, balancing in LOAD_BALANCINGS.of(word).items():
-        what = f"load balancing {name}"
-        yield what, "class", partial(transport.is_described, balancing)
-        yield from _combined(what, transport.combinations(["window"], ["none", "sfc"], ["irn", "go-back-n"], [name]))
+    yield from _checks_of_algorithms(word)
     for name in SCHEMES.of(word):
         yield f"scheme {name}", "a run of incast", partial(networks.completes, "incast", name)
     for name in LOAD_BALANCINGS.of(word):
@@ -85,6 +68,28 @@ def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
             yield f"scenario {name}", f"flows at scale {scale}", partial(networks.can_be_planned, name, scale)
         yield f"scenario {name}", "a run", partial(networks.completes, name, "irn")
     yield from _checks_of_results(word)
+
+
+def _checks_of_algorithms(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
+    """Yield the checks of the algorithms of hosts."""
+    for name, control in CONGESTION_CONTROLS.of(word).items():
+        what = f"congestion control {name}"
+        yield what, "class", partial(transport.is_described, control)
+        yield what, "first window and rate", partial(transport.starts_with_a_window_and_a_rate, control)
+        yield from _combined(what, transport.combinations([name], ["none", "sfc"], ["irn", "go-back-n"]))
+        yield what, "a run of incast", partial(networks.completes, "incast", f"irn+{name}")
+    for name, flow_control in FLOW_CONTROLS.of(word).items():
+        what = f"flow control {name}"
+        yield what, "class", partial(transport.is_described, flow_control)
+        yield from _combined(what, transport.combinations(["window", "dcqcn"], [name], ["irn", "go-back-n"]))
+    for name, recovery in LOSS_RECOVERIES.of(word).items():
+        what = f"loss recovery {name}"
+        yield what, "class", partial(transport.is_described, recovery)
+        yield from _combined(what, transport.combinations(["window", "dcqcn"], ["none", "sfc"], [name]))
+    for name, balancing in HOST_LOAD_BALANCINGS.of(word).items():
+        what = f"load balancing {name}"
+        yield what, "class", partial(transport.is_described, balancing)
+        yield from _combined(what, transport.combinations(["window"], ["none", "sfc"], ["irn", "go-back-n"], [name]))
 
 
 def _checks_of_results(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
