@@ -10,7 +10,7 @@ FIRST = 4_711
 
 
 class Flow:
-    """A flow that sends and acknowledges round trips of ten packets. The acknowledgement after one of them judges it."""
+    """A flow with round trips of ten packets. The first acknowledgement after a round trip judges it."""
 
     def __init__(self, **parameters: int) -> None:
         self.plb = Plb(PlbParameters(**parameters), PATH, FIRST, 1)
