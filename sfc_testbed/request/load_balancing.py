@@ -47,7 +47,7 @@ def _in_switches(name: str, summary: str) -> LoadBalancing:
 
 def _in_hosts(name: str, summary: str, marking: Mapping[str, Any]) -> LoadBalancing:
     """Return a load balancing by the UDP source port, with the marking that it needs."""
-    switch = {"load_balancing": "ecmp", "suppression_key": "addresses"}
+    switch = {"load_balancing": "ecmp", "suppression_key": "queue-pair"}
     return LoadBalancing(
         name, summary, switch, {"load_balancing": name, **_CHANGING_PATHS}, reorders=True, marking=marking
     )

@@ -146,8 +146,8 @@ def _suppression_commands(settings: SwitchSettings, dilation: Dilation) -> Itera
     period_us = suppression_period_us(settings, dilation)
     if not period_us:
         return
-    if settings.suppression_key == "addresses":
-        yield TableEntry("suppression_key", "by_addresses")
+    if settings.suppression_key != "flow":
+        yield TableEntry("suppression_key", f"by_{settings.suppression_key.replace('-', '_')}")
     if settings.suppression_filter == "banks":
         yield TableEntry("suppression", "banks")
         yield TableEntry("suppression_period", "swap_after", parameters=(period_us,))

@@ -56,8 +56,9 @@ class SwitchSettings(BaseModel):
     suppression_timer: Literal["clock", "trigger"] = Field(
         "clock", description="Start of a period: a free-running timer, or the first trigger after the last one."
     )
-    suppression_key: Literal["flow", "addresses"] = Field(
-        "flow", description="Who gets one BTS in a period: a 5-tuple, or source, destination and DSCP (prototype)."
+    suppression_key: Literal["flow", "addresses", "queue-pair"] = Field(
+        "flow",
+        description="Who gets one BTS per period: a 5-tuple, a pair of hosts and DSCP (prototype), or a queue pair.",
     )
     suppression_filter: Literal["salted", "banks"] = Field(
         "salted",
