@@ -39,7 +39,7 @@ from sfc_testbed.testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATIO
 from sfc_testbed.testbed.plan.fixed_point import commands_at, commands_near
 from sfc_testbed.testbed.plan.goodput import goodput_interval_ns
 from sfc_testbed.testbed.plan.network_settings import NetworkSettings, network_settings, on_target
-from sfc_testbed.testbed.plan.suitability import setting_warnings
+from sfc_testbed.testbed.plan.suitability import is_sprayed, setting_warnings
 from sfc_testbed.testbed.plan.switch_targets import SWITCH_TARGETS, SwitchTarget, check_faults
 from sfc_testbed.testbed.program.fit import check_fits
 from sfc_testbed.testbed.program.sources import check_artifacts
@@ -270,8 +270,8 @@ def _dilation_and_commands(
 
 
 def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings, switch: SwitchSettings) -> Waits:
-    nic_bps = transport.line_rate_bps
-    return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=nic_bps, is_sprayed=switch.reorders)
+    nic_bps, sprayed = transport.line_rate_bps, is_sprayed(switch, transport)
+    return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=nic_bps, is_sprayed=sprayed)
 
 
 _NAMED_BY_SCHEMES = ("congestion", "flow_control", "loss_recovery")

@@ -24,16 +24,19 @@ if TYPE_CHECKING:
     from sfc_testbed.scenarios.faults.fault import Fault
 
 
+def is_sprayed(switch: SwitchSettings, transport: TransportSettings) -> bool:
+    """Return whether successive packets of a flow take different paths, by the choice of switches or of hosts."""
+    return switch.reorders or LOAD_BALANCINGS[transport.load_balancing].reorders
+
+
 def setting_warnings(
     switch: SwitchSettings, transport: TransportSettings, topology: Topology, faults: Sequence[Fault]
 ) -> tuple[str, ...]:
     """Return a sentence for each setting that is known to break the run's loss recovery or congestion control."""
-    of_hosts = LOAD_BALANCINGS[transport.load_balancing]
     by_switches = [f"switch.load_balancing={switch.load_balancing}"] * switch.changes_paths
     by_hosts = [f"transport.load_balancing={transport.load_balancing}"] * (transport.load_balancing != "flow")
     changing = [*by_switches, *by_hosts] if _has_equal_paths(topology) else []
-    reorders = (switch.changes_paths and switch.reorders) or of_hosts.reorders
-    reordering = changing if reorders else []
+    reordering = changing if is_sprayed(switch, transport) else []
     reordering += [f"fault {fault}" for fault in faults if fault.reorders]
     return (*_of_loss_recovery(transport, reordering), *_of_congestion(transport, changing))
 
