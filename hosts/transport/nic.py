@@ -57,6 +57,7 @@ from sfc_testbed.wire.roce.packets import (
     data_frame_bytes,
 )
 from sfc_testbed.wire.tail import tail_bytes, whole_frame
+from sfc_testbed.wire.words import half_word_at
 
 _OWN_PORTS: Final = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
 
@@ -305,7 +306,7 @@ class Nic:
             return
         self._counters.data_received += 1
         if self._algorithms.changes_entropy:
-            receiver.echoed_port = header.source_port
+            receiver.echoed_port = half_word_at(frame, UDP_OFFSET)
         receiver.on_data(header, header.psn_word(frame), body, body_crc, header.shim(frame), now_ns)
         if receiver.is_done:
             self._pairs.rest(receiver)
