@@ -274,7 +274,7 @@ def checks(combination: Combination) -> dict[str, Check]:
             )
     else:
         named["BTS are ignored"] = lambda: a_bts_changes_nothing(combination)
-    if len(combination) > len(("congestion", "flow control", "loss recovery")):
+    if settings_of(combination).load_balancing != "flow":
         named["answers echo the entropy"] = lambda: answers_echo_the_entropy(combination)
     named["802.1Qbb pauses"] = lambda: class_pauses_are_obeyed(combination)
     named["runs can be repeated"] = lambda: runs_can_be_repeated(combination)

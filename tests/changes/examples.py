@@ -110,6 +110,39 @@ class Hasty(Irn):
     contract=("tests/hosts/transport/test_transport_contract.py", "-k", "hasty"),
 )
 
+HOST_LOAD_BALANCING = Change(
+    "load balancing of hosts",
+    {
+        "hosts/transport/load_balancing/halves.py": '''"""Two entropies for each flow, in turn."""
+
+from sfc_testbed.hosts.transport.load_balancing.base import LoadBalancing
+
+
+class Halves(LoadBalancing):
+    """A sender that alternates between its first entropy and the next one."""
+
+    __slots__ = ()
+
+    reorders = True
+
+    def entropy(self, index: int, in_flight: int, now_ns: int) -> int:
+        """Return one of two entropies."""
+        return self.first_entropy ^ index & 1
+'''
+    },
+    {
+        "hosts/transport/load_balancing/__init__.py": {
+            '        "plb":': '        "halves": "halves:Halves",\n',
+        },
+        "sfc_testbed/request/load_balancing.py": {
+            '    _in_hosts("plb",': '    _in_hosts("halves", "hosts alternate between two UDP source ports", {}),\n'
+        },
+    },
+    (*_RUN, "incast", "--scheme", "irn", "--load-balancing", "halves", *_TINY),
+    '"load_balancing": "halves"',
+    contract=("tests/hosts/transport/test_transport_contract.py", "-k", "halves"),
+)
+
 SCHEME = Change(
     "scheme",
     {},
@@ -702,6 +735,7 @@ CHANGES = (
     P4_COUNTER,
     P4_MECHANISM,
     LOAD_BALANCING,
+    HOST_LOAD_BALANCING,
     PROMPT_VERB,
     RUN_OPTION,
     FIGURE_OF_A_FLOW,

@@ -98,8 +98,9 @@ class Irn(LossRecovery):
 
     @classmethod
     def is_tolerant(cls, parameters: IrnParameters) -> bool:
-        """Return whether the parameters have a tolerance of reordering."""
-        return bool(parameters.reordering_packets or parameters.reordering_rtts or parameters.reordering_ns)
+        """Return whether the parameters have a tolerance of reordering; a subclass needs its own implementation."""
+        has_limit = parameters.reordering_packets or parameters.reordering_rtts or parameters.reordering_ns
+        return cls is Irn and bool(has_limit)
 
     @classmethod
     def variant(cls, parameters: IrnParameters) -> type[LossRecovery]:
