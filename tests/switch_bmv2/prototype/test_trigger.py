@@ -37,17 +37,21 @@ LATER_US = 1_000
 ROW_CELLS = 65_536
 
 
-def _triggers(switch: BenchSwitch, at_us: int, *, dst: str = "h4", src: str = SENDER, **queue_pairs: int) -> bool:
+def _triggers(
+    switch: BenchSwitch, at_us: int, *, src: str = SENDER, dst: str = "h4", qpn: int = 1, destination_qpn: int = 9
+) -> bool:
     """Send a packet that finds a long queue, and return whether it triggers a BTS."""
     switch.run_to(at_us * US)
     set_depth(switch, OVER, dst)
     switch.engine.command(f"register_write departure_cells {switch.port_of(dst) << 3 | 3} 100000")
-    return _triggers_now(switch, at_us, src=src, dst=dst, **queue_pairs)
+    return _triggers_now(switch, at_us, src=src, dst=dst, qpn=qpn, destination_qpn=destination_qpn)
 
 
-def _triggers_now(switch: BenchSwitch, at_us: int, *, dst: str = "h4", src: str = SENDER, **queue_pairs: int) -> bool:
+def _triggers_now(
+    switch: BenchSwitch, at_us: int, *, src: str = SENDER, dst: str = "h4", qpn: int = 1, destination_qpn: int = 9
+) -> bool:
     before = switch.counts().bts_sent
-    switch.send(switch.data(src, dst, **queue_pairs), switch.port_of(src), at_us * US)
+    switch.send(switch.data(src, dst, qpn=qpn, destination_qpn=destination_qpn), switch.port_of(src), at_us * US)
     return switch.counts().bts_sent > before
 
 
