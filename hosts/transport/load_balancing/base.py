@@ -12,10 +12,9 @@ from typing import Any, ClassVar, Final
 from mypy_extensions import i64, mypyc_attr
 
 from sfc_testbed.hosts.transport.congestion.base import NoParameters, PathContext
-from sfc_testbed.wire.constants import ROCE_SOURCE_PORT_QPN_MASK
 
-ENTROPIES: Final = ROCE_SOURCE_PORT_QPN_MASK + 1
-"""Number of different entropies."""
+ENTROPIES: Final = 0x4000
+"""Number of different entropies: ROCE_SOURCE_PORT_QPN_MASK + 1."""
 
 _WORD_MASK: Final = 0xFFFF_FFFF
 _SEED_FACTOR: Final = 0x9E37_79B1

@@ -10,10 +10,11 @@ import pytest
 from sfc_testbed.contract.frames import with_tos
 from sfc_testbed.contract.link import FakeLink, bts, plain, transferred
 from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS
+from sfc_testbed.hosts.transport.load_balancing.base import ENTROPIES
 from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.transmission import Transmission
-from sfc_testbed.wire.constants import ECN_CONGESTION_EXPERIENCED, BtsCause
+from sfc_testbed.wire.constants import ECN_CONGESTION_EXPERIENCED, ROCE_SOURCE_PORT_QPN_MASK, BtsCause
 from sfc_testbed.wire.roce.decoder import parse_header
 from sfc_testbed.wire.roce.packets import source_port
 
@@ -23,6 +24,10 @@ SPRAYED = TransportSettings(load_balancing="oblivious", loss_recovery="irn")
 def ports(link: FakeLink, sender: str) -> list[int]:
     headers = [parse_header(plain(frame)) for _, name, frame in link.sent if name == sender]
     return [header.source_port for header in headers if header is not None]
+
+
+def test_the_entropies_are_the_lower_bits_of_the_source_port() -> None:
+    assert ENTROPIES == ROCE_SOURCE_PORT_QPN_MASK + 1
 
 
 def test_by_default_every_packet_has_the_port_of_its_queue_pair() -> None:
