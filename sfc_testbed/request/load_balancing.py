@@ -35,7 +35,12 @@ def _in_switches(name: str, summary: str) -> LoadBalancing:
 
 _ROWS = (
     _in_switches("ecmp", "ECMP: each flow keeps one path, chosen by the hash of its 5-tuple"),
-    _in_switches("spray", "switches send every packet over a random path"),
+    _in_switches("spray", "switches send every packet to a random port"),
+    _in_switches("round-robin", "switches send successive packets to successive ports"),
+    _in_switches("flowlet", "LetFlow: after a gap, a flow takes another random port"),
+    _in_switches("drill", "DRILL: every packet takes the least queued of two random ports and the last best one"),
+    _in_switches("adaptive", "every packet, or flowlet, takes the least queued port"),
+    _in_switches("conga", "CONGA: a flowlet takes the uplink whose path to the destination ToR is least loaded"),
 )
 LOAD_BALANCINGS = Table("load balancing", ((row.name, row) for row in _ROWS))
 

@@ -21,6 +21,17 @@
 
 #define ROUTES 4096
 #define NEXT_HOPS 1024
+
+// Members of an ECMP group that load balancing can compare, and groups.
+#define MEMBER_BITS 5
+#define GROUPS 4096
+#define GROUP_MEMBERS (GROUPS << MEMBER_BITS)
+
+// Cells of the flowlet table, leaves that CONGA knows, and uplinks of a leaf.
+#define FLOWLET_CELLS 65536
+#define LEAVES 1024
+#define UPLINK_BITS 4
+#define LEAF_UPLINKS (LEAVES << UPLINK_BITS)
 #define WATCHED_DESTINATIONS 1024
 
 // Cells of each of the three rows of the suppression filter.
