@@ -3,9 +3,9 @@
 """Compiles the P4 programs of switch-bmv2: `python -m tools.compile_p4`.
 
 Uses p4c from the PATH, or else from its Docker image. First writes the declarations of the counters (`tools.counters`).
-Then writes `NAME.json`, with shared actions and without indentation, and `NAME.p4info.txtpb` for each program into switch-bmv2/artifacts. The
-file `sources.sha256` there has the hash of the sources: runs are refused while the sources have a different hash
-(`testbed.program.sources`).
+Then writes `NAME.json`, with shared actions and without indentation, and `NAME.p4info.txtpb` for each program into
+switch-bmv2/artifacts. The file `sources.sha256` there has the hash of the sources: runs are refused while the sources
+have a different hash (`testbed.program.sources`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,18 @@ from sfc_testbed.testbed.program.sources import ARTIFACTS, HASH_FILE, HOW_TO_GET
 from softswitch.p4c import COMPILER, LANGUAGE
 from tools import counters
 
-__all__ = ["PROGRAMS", "ROOT", "SOURCES", "compiler_command", "as_stored", "main", "source_hash", "without_indentation"]
+__all__ = [
+    "PROGRAMS",
+    "ROOT",
+    "SOURCES",
+    "as_lines",
+    "as_stored",
+    "compiler_command",
+    "main",
+    "source_hash",
+    "with_shared_actions",
+    "without_indentation",
+]
 
 PROGRAMS = ("sfc", "wire")
 IMAGE = "p4lang/p4c:latest"
@@ -86,9 +97,12 @@ def with_shared_actions(program: dict[str, Any]) -> dict[str, Any]:
 
 def as_stored(text: str) -> str:
     """Return p4c's JSON as it is committed: with shared actions, and without indentation."""
-    return (
-        f"{without_indentation(json.dumps(with_shared_actions(json.loads(text)), indent=1, separators=(',', ':')))}\n"
-    )
+    return as_lines(with_shared_actions(json.loads(text)))
+
+
+def as_lines(program: dict[str, Any]) -> str:
+    """Return a compiled program as JSON without indentation."""
+    return f"{without_indentation(json.dumps(program, indent=1, separators=(',', ':')))}\n"
 
 
 def main() -> int:

@@ -49,10 +49,10 @@ def _check_conga(topology: Topology, settings: SwitchSettings) -> None:
     leaves = sum(switch.is_tor for switch in topology.switches)
     if leaves > MOST_LEAVES:
         raise UsageError(
-            f"switch: load_balancing: conga has tables for {MOST_LEAVES} ToRs, but the network has {leaves}; use flowlet"
+            f"switch: load_balancing: conga has tables for {MOST_LEAVES} ToRs, not for {leaves}; use flowlet"
         )
     if settings.trim_queue_bytes is not None:
         raise UsageError(
-            "switch: load_balancing: conga and trim_queue_bytes exclude each other: a header that returns to its sender "
-            "would report the load of its way there as that of its way back; use another load balancing"
+            "switch: load_balancing: conga and trim_queue_bytes exclude each other: a header that returns to its "
+            "sender would report the load of its way there as that of its way back; use another load balancing"
         )
