@@ -89,17 +89,6 @@ enum bit<4> bts_cause_t {
     sub_rtt = 5
 }
 
-// How load balancing chooses a member of an ECMP group.
-enum bit<3> choice_t {
-    flow_hash = 0,
-    spray = 1,
-    round_robin = 2,
-    random_member = 3,
-    drill = 4,
-    least_queued = 5,
-    conga = 6
-}
-
 // Kinds of packets on their second pass.
 enum bit<2> own_signal_t {
     none = 0,

@@ -17,7 +17,8 @@ def check_load_balancing(topology: Topology, settings: SwitchSettings) -> None:
     if name not in COMPARES_PORTS:
         return
     most = MOST_UPLINKS if name == "conga" else MOST_MEMBERS
-    ports, switch = max((len(route.ports), switch) for switch, table in routes(topology).items() for route in table)
+    widths = {switch: max(len(route.ports) for route in table) for switch, table in routes(topology).items()}
+    switch, ports = max(widths.items(), key=lambda item: item[1])
     if ports > most:
         raise UsageError(
             f"switch: load_balancing: {name} compares at most {most} equal-cost ports, but {switch} has {ports}; "

@@ -29,7 +29,7 @@ control LeastQueued(in metadata_t meta, out bit<16> member) {
         member_ports.read(port, place);
         port_bytes.read(depth_bytes, port);
         chance = NEXT(chance);
-        least = least - (least |-| (depth_bytes ++ chance[31:16] ++ candidate));  // the smaller one
+        least = least - (least |-| (depth_bytes ++ (bit<16>) (chance >> 16) ++ candidate));  // the smaller one
         candidate = candidate + 1;
         place = place + 1;
     }
@@ -40,7 +40,7 @@ control LeastQueued(in metadata_t meta, out bit<16> member) {
         candidate = 0;
         least = 0xffffffffffffffff;
         CONSIDER_8(0) CONSIDER_8(8) CONSIDER_8(16) CONSIDER_8(24)
-        member = least[15:0];
+        member = (bit<16>) least;
     }
 }
 

@@ -8,7 +8,7 @@
 //
 // The fields are in the IPv4 identification, which is free in atomic datagrams (RFC 6864): a one, the uplink (LBTag, 4 bits), the
 // load (CE, 3), whether feedback follows (1), its uplink (FB_LBTag, 4) and its load (FB_Metric, 3). The destination leaf sets
-// the identification to 0 again, as RoCE hosts send it.
+// the identification to 0 again, as RoCE hosts send it. The program measures RoCE packets only.
 #ifndef SFC_CONGA_P4
 #define SFC_CONGA_P4
 
@@ -23,8 +23,8 @@ register<bit<8>>(LEAF_UPLINKS) conga_from_load;
 
 // The uplinks of each source leaf with a known load, those whose load has changed since it was sent back, and the uplink
 // whose turn it is to be sent back. Index: source leaf.
-register<bit<16>>(LEAVES) conga_known;
-register<bit<16>>(LEAVES) conga_changed;
+register<uplink_set_t>(LEAVES) conga_known;
+register<uplink_set_t>(LEAVES) conga_changed;
 register<bit<8>>(LEAVES) conga_turn;
 
 // Returns the load in eighths, 7 at most (Q = 3).
@@ -45,7 +45,7 @@ bit<32> faded(in bit<32> load_q28, in bit<64> halvings_q24) {
 
 // Whether a packet carries CONGA's fields.
 bool has_conga(in headers_t hdr) {
-    return hdr.bth.isValid() && !hdr.bts.isValid() && hdr.ipv4.identification[15:15] == 1;
+    return hdr.bth.isValid() && !hdr.bts.isValid() && hdr.ipv4.identification[HAS_CONGA_LOW:HAS_CONGA_LOW] == 1;
 }
 
 // Chooses the uplink of a new flowlet. Among equal uplinks the flowlet's previous one is preferred, then a random one.
@@ -69,11 +69,12 @@ control CongaChoice(in metadata_t meta, in bit<32> leaf, in bit<32> halvings_per
         member_ports.read(port, place);
         conga_load.read(load, port);
         conga_to.read(report, report_place);
-        local = quantised(faded(load[79:48], (bit<64>) (meta.now_us |-| load[47:0]) * (bit<64>) halvings_per_us_q24));
-        remote = report[55:48]
-            >> shift_of(((bit<64>) (meta.now_us |-| report[47:0]) * (bit<64>) periods_per_us_q32) >> 32);
+        local = quantised(faded((bit<32>) (load >> 48),
+            (bit<64>) (meta.now_us |-| (time_us_t) load) * (bit<64>) halvings_per_us_q24));
+        remote = (bit<8>) (report >> 48)
+            >> shift_of(((bit<64>) (meta.now_us |-| (time_us_t) report) * (bit<64>) periods_per_us_q32) >> 32);
         chance = NEXT(chance);
-        tie = candidate == previous ? 0 : chance[31:16] | 1;
+        tie = candidate == previous ? 0 : (bit<16>) (chance >> 16) | 1;
         local = remote + (local |-| remote);  // the larger one
         least = least - (least |-| (local ++ tie ++ candidate));  // the smaller one
         candidate = candidate + 1;
@@ -89,7 +90,7 @@ control CongaChoice(in metadata_t meta, in bit<32> leaf, in bit<32> halvings_per
         previous = has_member == 1 ? member : 0xffff;
         least = 0xffffffffff;
         CONSIDER_8(0) CONSIDER_8(8)
-        member = least[15:0];
+        member = (bit<16>) least;
     }
 }
 
@@ -97,11 +98,11 @@ control CongaChoice(in metadata_t meta, in bit<32> leaf, in bit<32> halvings_per
 // come first.
 control CongaSend(inout headers_t hdr, in bit<32> leaf, in bit<16> member) {
     bit<32> source = 0;
-    bit<16> known = 0;
-    bit<16> changed = 0;
-    bit<16> waiting = 0;
+    uplink_set_t known = 0;
+    uplink_set_t changed = 0;
+    uplink_set_t waiting = 0;
     bit<8> turn = 0;
-    bit<16> uplink = 0;
+    bit<8> uplink = 0;
     bit<8> load = 0;
 
     action find_feedback() {
@@ -111,18 +112,19 @@ control CongaSend(inout headers_t hdr, in bit<32> leaf, in bit<16> member) {
         conga_turn.read(turn, source);
         // The lowest uplink from the turn on, round the end.
         waiting = changed != 0 ? changed : known;
-        waiting = (waiting >> turn) | (waiting << (16 - turn));
+        waiting = (waiting >> turn) | (waiting << (UPLINKS - turn));
         waiting = waiting & (~waiting + 1);
     }
 
     action write_fields() {
-        uplink = (waiting & 0xff00 != 0 ? 16w8 : 0) + (waiting & 0xf0f0 != 0 ? 16w4 : 0)
-            + (waiting & 0xcccc != 0 ? 16w2 : 0) + (waiting & 0xaaaa != 0 ? 16w1 : 0);
-        uplink = (uplink + (bit<16>) turn) & 15;
+        uplink = (waiting & 16w0xff00 != 0 ? 8w8 : 0) + (waiting & 16w0xf0f0 != 0 ? 8w4 : 0)
+            + (waiting & 16w0xcccc != 0 ? 8w2 : 0) + (waiting & 16w0xaaaa != 0 ? 8w1 : 0);
+        uplink = (uplink + turn) & (UPLINKS - 1);
         conga_from_load.read(load, leaf + (bit<32>) uplink);
-        conga_turn.write(source, (bit<8>) ((uplink + 1) & 15));
-        conga_changed.write(source, changed & ~(16w1 << (bit<8>) uplink));
-        hdr.ipv4.identification = 1w1 ++ member[3:0] ++ 3w0 ++ (known != 0 ? 1w1 : 1w0) ++ uplink[3:0] ++ load[2:0];
+        conga_turn.write(source, (uplink + 1) & (UPLINKS - 1));
+        conga_changed.write(source, changed & ~(((uplink_set_t) 1) << uplink));
+        hdr.ipv4.identification = 1w1 ++ (bit<UPLINK_BITS>) member ++ (bit<LOAD_BITS>) 0 ++ (known != 0 ? 1w1 : 1w0)
+            ++ (bit<UPLINK_BITS>) uplink ++ (bit<LOAD_BITS>) load;
     }
 
     apply {
@@ -136,9 +138,10 @@ control CongaReceive(inout headers_t hdr, in metadata_t meta) {
     bit<32> leaf = 0;
     bit<32> source = 0;
     bit<32> place = 0;
-    bit<16> known = 0;
-    bit<16> changed = 0;
-    bit<16> uplink_bit = 0;
+    uplink_set_t known = 0;
+    uplink_set_t changed = 0;
+    uplink_set_t uplink_bit = 0;
+    bit<8> uplink = 0;
     bit<8> load = 0;
     bit<8> old = 0;
 
@@ -158,9 +161,10 @@ control CongaReceive(inout headers_t hdr, in metadata_t meta) {
     }
 
     action note_load() {
-        place = leaf + (bit<32>) hdr.ipv4.identification[14:11];
-        uplink_bit = 16w1 << (bit<8>) hdr.ipv4.identification[14:11];
-        load = (bit<8>) hdr.ipv4.identification[10:8];
+        uplink = (bit<8>) hdr.ipv4.identification[UPLINK_LOW + UPLINK_BITS - 1:UPLINK_LOW];
+        place = leaf + (bit<32>) uplink;
+        uplink_bit = ((uplink_set_t) 1) << uplink;
+        load = (bit<8>) hdr.ipv4.identification[LOAD_LOW + LOAD_BITS - 1:LOAD_LOW];
         conga_from_load.read(old, place);
         conga_known.read(known, source);
         conga_changed.read(changed, source);
@@ -171,8 +175,10 @@ control CongaReceive(inout headers_t hdr, in metadata_t meta) {
     }
 
     action note_feedback() {
-        place = leaf + (bit<32>) hdr.ipv4.identification[6:3];
-        conga_to.write(place, 5w0 ++ hdr.ipv4.identification[2:0] ++ meta.now_us);
+        place = leaf
+            + (bit<32>) hdr.ipv4.identification[FEEDBACK_UPLINK_LOW + UPLINK_BITS - 1:FEEDBACK_UPLINK_LOW];
+        load = (bit<8>) hdr.ipv4.identification[FEEDBACK_LOAD_LOW + LOAD_BITS - 1:FEEDBACK_LOAD_LOW];
+        conga_to.write(place, load ++ meta.now_us);
     }
 
     action remove_fields() {
@@ -182,7 +188,7 @@ control CongaReceive(inout headers_t hdr, in metadata_t meta) {
     apply {
         if (has_conga(hdr) && meta.is_server_ingress == 0 && conga_source.apply().hit) {
             note_load();
-            if (hdr.ipv4.identification[7:7] == 1) {
+            if (hdr.ipv4.identification[HAS_FEEDBACK_LOW:HAS_FEEDBACK_LOW] == 1) {
                 note_feedback();
             }
             remove_fields();
@@ -202,8 +208,8 @@ control CongaLink(inout headers_t hdr, in metadata_t meta, in standard_metadata_
     // `byte`: a byte in 2^-40 of rate x time constant; `halvings`: 1 / (time constant x ln 2) per microsecond, in 2^-24.
     action measure(bit<32> byte, bit<32> halvings) {
         conga_load.read(load, (bit<32>) std.egress_port);
-        load_q28 = load[79:48];
-        halvings_q24 = (bit<64>) (std.egress_global_timestamp |-| load[47:0]) * (bit<64>) halvings;
+        load_q28 = (bit<32>) (load >> 48);
+        halvings_q24 = (bit<64>) (std.egress_global_timestamp |-| (time_us_t) load) * (bit<64>) halvings;
         byte_q40 = (bit<64>) byte;
     }
 
@@ -216,7 +222,7 @@ control CongaLink(inout headers_t hdr, in metadata_t meta, in standard_metadata_
     }
 
     action raise_load() {
-        hdr.ipv4.identification[10:8] = local[2:0];
+        hdr.ipv4.identification[LOAD_LOW + LOAD_BITS - 1:LOAD_LOW] = (bit<LOAD_BITS>) local;
     }
 
     table conga_link {
@@ -231,7 +237,7 @@ control CongaLink(inout headers_t hdr, in metadata_t meta, in standard_metadata_
             if (conga_link.apply().hit) {
                 decay.apply(load_q28, halvings_q24);
                 store();
-                if (local > (bit<8>) hdr.ipv4.identification[10:8]) {
+                if (local > (bit<8>) hdr.ipv4.identification[LOAD_LOW + LOAD_BITS - 1:LOAD_LOW]) {
                     raise_load();
                 }
             }

@@ -9,6 +9,17 @@
 #ifndef SFC_LOAD_BALANCING_P4
 #define SFC_LOAD_BALANCING_P4
 
+// How a packet chooses a member of its group.
+enum bit<4> choice_t {
+    flow_hash = 0,
+    spray = 1,
+    round_robin = 2,
+    random_member = 3,
+    drill = 4,
+    least_queued = 5,
+    conga = 6
+}
+
 control LoadBalancing(inout headers_t hdr, inout metadata_t meta, inout bit<16> member) {
     Spray() spray;
     RoundRobin() round_robin;
