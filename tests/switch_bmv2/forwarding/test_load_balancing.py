@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -88,6 +89,16 @@ def test_a_flow_keeps_its_path_within_a_gap_and_may_change_it_after_one(name: st
     with _tor(name, **settings) as switch:
         paths = 1 if name == "conga" else len(UPLINKS)  # CONGA prefers the path that the flow has
         assert len(set(_ports(switch, 50, 11 * MODEL_US))) == paths
+
+
+def test_flowlets_are_counted_and_those_that_move() -> None:
+    with _tor("flowlet", flowlet_gap_ns=10_000) as switch:
+        ports = _ports(switch, 50, 11 * MODEL_US)
+        for number in range(5):  # these belong to the last flowlet
+            _port(switch, 50 * 11 * MODEL_US + number * MODEL_US - 10 * MODEL_US)
+        moved = sum(one != other for one, other in pairwise(ports))
+        assert switch.counts().other_events == {"flowlet_begun": 50, "flowlet_moved": moved}
+        assert 25 < moved < 49
 
 
 def test_a_gap_of_nothing_makes_every_packet_a_flowlet() -> None:

@@ -42,6 +42,7 @@ control LoadBalancing(inout headers_t hdr, inout metadata_t meta, inout bit<16> 
     bit<32> cell = 0;
     bit<1> is_new = 1;
     bit<1> has_member = 0;
+    bit<16> previous = 0;
 
     action by_flow() { }
 
@@ -137,6 +138,7 @@ control LoadBalancing(inout headers_t hdr, inout metadata_t meta, inout bit<16> 
                         flowlet_find.apply(meta, flowlet_cells, gap_us, cell, member, is_new, has_member);
                     }
                     if (is_new == 1) {
+                        previous = member;
                         if (choice == choice_t.random_member) {
                             random_member.apply(meta, member);
                         } else if (choice == choice_t.drill) {
@@ -148,6 +150,10 @@ control LoadBalancing(inout headers_t hdr, inout metadata_t meta, inout bit<16> 
                         }
                         if (has_flowlets == 1) {
                             note_flowlet();
+                            path_events.count((bit<32>) (bit<EVENT_BITS>) path_event_t.flowlet_begun);
+                            if (has_member == 1 && member != previous) {
+                                path_events.count((bit<32>) (bit<EVENT_BITS>) path_event_t.flowlet_moved);
+                            }
                         }
                     }
                 }
