@@ -54,6 +54,7 @@ class Pairs(sfc.Workload):
         ]
 
 
+sfc.load_balancing("mine", "decided by a program", program={"bits": 1})
 sfc.load_balancing("fickle", "a flowlet for each packet", switch={"load_balancing": "flowlet", "flowlet_gap_ns": 0})
 '''
 
@@ -117,6 +118,12 @@ def test_a_row_of_an_extension_is_a_load_balancing(tmp_path: Path) -> None:
     assert plan.switch_settings.reorders
     assert "--load-balancing fickle" in plan.config.command
     assert plan.config.overridden == ()
+
+
+@pytest.mark.usefixtures("lame")
+def test_a_row_with_settings_of_a_program_needs_the_program() -> None:
+    with pytest.raises(UsageError, match=r"--load-balancing mine: sets program\.bits .* select the program with --p4"):
+        plan_incast("irn", load_balancing="mine")
 
 
 def test_typed_settings_win_over_the_row_and_the_row_over_the_scheme() -> None:
