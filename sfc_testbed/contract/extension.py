@@ -55,8 +55,9 @@ def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
     yield from _checks_of_algorithms(word)
     for name in SCHEMES.of(word):
         yield f"scheme {name}", "a run of incast", partial(networks.completes, "incast", name)
-    for name in LOAD_BALANCINGS.of(word):
-        check = partial(networks.completes, "incast", "irn", load_balancing=name)
+    for name, balancing in LOAD_BALANCINGS.of(word).items():
+        program = next(iter(SWITCH_PROGRAMS.of(word)), None) if balancing.program else None
+        check = partial(networks.completes, "incast", "irn", program, load_balancing=name)
         yield f"load balancing {name}", "a run of incast", check
     for name in SHAPES.of(word):
         yield f"topology {name}", "defaults", partial(networks.builds_from_its_defaults, name)

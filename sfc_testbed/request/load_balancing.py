@@ -41,8 +41,8 @@ _IRN_TOLERANCE: Mapping[str, Any] = {"reordering_rtts": 1.0}
 _MARKING: Mapping[str, Any] = {"ecn_kmin_bdp": 0.2, "ecn_kmax_bdp": 0.8, "ecn_pmax": 1.0}
 
 
-def _in_switches(name: str, summary: str) -> LoadBalancing:
-    return LoadBalancing(name, summary, {"load_balancing": name}, _CHANGING_PATHS, reorders=True)
+def _in_switches(name: str, summary: str, *, reorders: bool = True) -> LoadBalancing:
+    return LoadBalancing(name, summary, {"load_balancing": name}, _CHANGING_PATHS, reorders=reorders)
 
 
 def _in_hosts(name: str, summary: str, marking: Mapping[str, Any]) -> LoadBalancing:
@@ -57,7 +57,14 @@ _ROWS = (
     LoadBalancing(
         "ecmp", "ECMP: each flow keeps one path, chosen by the hash of its 5-tuple", {"load_balancing": "ecmp"}
     ),
-    _in_switches("spray", "switches send every packet over a random path"),
+    _in_switches("spray", "switches send every packet to a random port"),
+    _in_switches("round-robin", "switches send successive packets to successive ports"),
+    _in_switches("flowlet", "LetFlow: after a gap, a flow takes another random port", reorders=False),
+    _in_switches("drill", "DRILL: every packet takes the least queued of two random ports and the last best one"),
+    _in_switches("adaptive", "every packet, or flowlet, takes the least queued port"),
+    _in_switches(
+        "conga", "CONGA: a flowlet takes the uplink whose path to the destination ToR is least loaded", reorders=False
+    ),
     _in_hosts("oblivious", "hosts send packets with different UDP source ports in turn", {}),
     _in_hosts("reps", "REPS: hosts use the UDP source ports of packets that were not marked again", _MARKING),
     _in_hosts("plb", "PLB: hosts change a flow's UDP source port after congested round trips", _MARKING),

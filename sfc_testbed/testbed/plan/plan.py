@@ -21,7 +21,7 @@ from sfc_testbed.place import command_name
 from sfc_testbed.request.command import repeat_command
 from sfc_testbed.request.extensions import is_compiled, load
 from sfc_testbed.request.installed import version_of
-from sfc_testbed.request.load_balancing import LOAD_BALANCINGS, LoadBalancing, program_settings_of, scheme_with
+from sfc_testbed.request.load_balancing import LOAD_BALANCINGS, LoadBalancing, scheme_with
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme
 from sfc_testbed.request.settings import SettingsByPart, by_part, settings_words
 from sfc_testbed.request.spec import FaultSpan, RunConfig, RunSpec
@@ -159,7 +159,6 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     scenario, scale = checks.scenario_at_scale(spec)
     scheme = scheme_with(spec.scheme, spec.load_balancing)
     settings = by_part(spec.settings)
-    program = {**program_settings_of(spec.load_balancing), **settings.program}
     traffic = _traffic(spec, scenario, scale, settings)
     topology = traffic.topology
     goodput = {"goodput_interval_ns": goodput_interval_ns(topology, traffic.flows, traffic.duration_ms)}
@@ -181,14 +180,14 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     captured_ports(spec.captures, topology, flows)
     waits = _waits(topology, flows, network.transport, network.switch)
     requested = spec.dilation if decided is None else decided.factor
-    more = checks.entries_of_program(spec, program, topology)
+    more = checks.entries_of_program(spec, settings.program, topology)
     dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch, more)
     fields_of_run = {
         **traffic.recorded,
         "scenario": scenario.name,
         "scheme": scheme.name,
         "overridden": _overridden(scheme, settings),
-        "program_settings": checks.program_settings(spec, program),
+        "program_settings": checks.program_settings(spec, settings.program),
         "fault_spans": _fault_spans(faults),
         "setting_warnings": (
             *traffic.notes,
@@ -208,7 +207,6 @@ def plan_network(spec: RunSpec) -> RunPlan:
     checks.check_hosts(spec.hosts, "real")
     scheme = scheme_with(spec.scheme, spec.load_balancing)
     settings = by_part(spec.settings)
-    program = {**program_settings_of(spec.load_balancing), **settings.program}
     if settings.workload:
         raise UsageError(f"--set {next(iter(settings.workload))}: a network without a scenario has no such setting")
     topology = checks.network_named("clos" if spec.topology is None else spec.topology, settings.topology)
@@ -219,7 +217,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
     target = checks.target_for(spec, "real", network.switch, f"scheme {scheme.name}")
     network = on_target(network, target)
     dilation = Dilation(spec.dilation or NETWORK_DILATION)
-    more = checks.entries_of_program(spec, program, topology)
+    more = checks.entries_of_program(spec, settings.program, topology)
     commands = commands_at(topology, network.switch, dilation, spec.seed, more)
     balancing = "" if spec.load_balancing is None else f" --load-balancing {spec.load_balancing}"
     p4_option = "" if spec.program is None else f" --p4 {shlex.quote(str(spec.program.word))}"
@@ -232,7 +230,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
         "clock": "real",
         "duration_ms": 0.0,
         "workload": {},
-        "program_settings": checks.program_settings(spec, program),
+        "program_settings": checks.program_settings(spec, settings.program),
         "command": f"{command_name()} cli --topology {topology.name} --scheme {scheme.name}{options}",
     }
     config = _config(spec, dilation, target, topology, network, commands, fields_of_network)

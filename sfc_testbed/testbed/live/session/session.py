@@ -72,7 +72,7 @@ class LiveSession:
         self._next_flow = 1
         self._dead: frozenset[Link] = frozenset()
         self._mended_ns = 0
-        self._rerouting = Rerouting(self.topology)
+        self._rerouting = Rerouting(self.topology, self.plan.switch_settings)
         self._rates_gbps: dict[tuple[str, int], float] = {}
         self._random = random.Random(request.seed)
         self._earlier_signals = 0
@@ -268,6 +268,8 @@ class LiveSession:
             )
             for command in change_commands(before, after, program.initial_action):
                 controlled.command(command)
+            for cell in self._rerouting.cells(controlled.name, new):
+                controlled.command(cell)
         self._hub.tell(Adopt(plan.transport.as_dict()))
         self.plan = plan
         self._earlier_signals, _ = self.journal.signals_since(0)
