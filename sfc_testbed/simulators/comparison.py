@@ -7,7 +7,7 @@ Both sides are measured with the same ideal FCT, ours. So a ratio of slowdowns i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,10 +20,12 @@ from pydantic import Field, ValidationError
 from sfc_testbed.analysis.metrics.buffers import switches, time_weighted_mean, whole_buffer, whole_buffers
 from sfc_testbed.analysis.metrics.figures import Figure, Figures
 from sfc_testbed.analysis.metrics.flows import size_bin_edges
+from sfc_testbed.analysis.metrics.links import EqualCostPorts, spreads
 from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, ResultError
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.telemetry.atomic_file import replace_text
+from sfc_testbed.telemetry.reader import Rows
 from sfc_testbed.wire.units import NS_PER_US
 
 FILE_NAME = "peer-validation.json"
@@ -31,6 +33,8 @@ SCHEMA: Literal["sfc-testbed/peer-validation/1"] = "sfc-testbed/peer-validation/
 SIZE_BINS = 4
 MOST_POINTS = 400
 """The points of a scatter plot that are stored for a run."""
+_BEFORE_TAIL = 0.9
+"""The share of the bytes of uplinks after which their imbalance is not compared: the last flows are alone."""
 _PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
 _FEWEST = {"mean": 1, "p50": 1, "p95": 20, "p99": 100}
 
@@ -99,6 +103,11 @@ class PeerRun(Figures):
     """The longest queue of any port; the peer counts whole KB."""
     mean_queued_bytes: Both | None = None
     """The mean of the bytes in all queues, from the first start to the last finish."""
+    spread_mean: Both | None = None
+    """The imbalance of uplinks: (largest - smallest) / mean of the bytes of a switch's equal-cost ports in 100 us, as a
+    mean over switches and intervals, up to the interval in which `_BEFORE_TAIL` of all bytes were sent."""
+    spread_p99: Both | None = None
+    """The P99 of the same values; None if there are fewer than 100."""
     points_us: tuple[tuple[Figure, Figure], ...] = ()
     """FCTs of some of the flows, ours and the peer's."""
 
@@ -113,9 +122,18 @@ class PeerValidation(Figures):
 
 
 def compare_with_peer(
-    run: Run, label: str, flows: Sequence[PeerFlow], queues: PeerQueues | None, *, peer: str
+    run: Run,
+    label: str,
+    flows: Sequence[PeerFlow],
+    queues: PeerQueues | None,
+    *,
+    peer: str,
+    uplinks: pl.DataFrame | None = None,
 ) -> PeerRun:
-    """Compare a run with the peer's. Raises ResultError if the peer or our run did not complete the same flows."""
+    """Compare a run with the peer's. Raises ResultError if the peer or our run did not complete the same flows.
+
+    `uplinks` has the bytes that the equal-cost uplinks of the peer sent over time.
+    """
     pairs = _paired(run, flows)
     fct_us, peer_us, ideal_us = (pairs[name].to_numpy() for name in ("fct_us", "peer_us", "ideal_fct_us"))
     chosen = np.unique(np.linspace(0, len(fct_us) - 1, MOST_POINTS).astype(int))
@@ -132,6 +150,7 @@ def compare_with_peer(
             for name, inside in _groups(pairs).items()
         ),
         **_queues(run, flows, queues),
+        **({} if uplinks is None else _spreads(run, uplinks)),
         points_us=tuple(zip(fct_us[order].tolist(), peer_us[order].tolist(), strict=True)),
     )
 
@@ -181,6 +200,38 @@ def _queues(run: Run, flows: Sequence[PeerFlow], queues: PeerQueues | None) -> d
         "peak_queue_bytes": Both(ours=peak_bytes, peer=queues.peak_bytes),
         "mean_queued_bytes": Both(ours=_mean_queued_bytes(run), peer=queues.byte_ns / span_ns),
     }
+
+
+def sent_between_samples(samples: pl.DataFrame) -> pl.DataFrame:
+    """Return the bytes that each port sent between two samples of `total_bytes`, as rows of the trace `links`."""
+    total = pl.col("total_bytes")
+    return (
+        samples.sort("time_ns")
+        .with_columns(sent_bytes=(total - total.shift(1, fill_value=0)).over("switch", "port").cast(pl.UInt64))
+        .select("switch", "port", "sent_bytes", time_us=pl.col("time_ns") / NS_PER_US)
+    )
+
+
+def _spreads(run: Run, uplinks: pl.DataFrame) -> Mapping[str, Both | None]:
+    """Return the imbalance of uplinks on both sides; without uplinks, neither figure."""
+    groups = uplinks.group_by("switch").agg(pl.col("port").unique().sort()).filter(pl.col("port").list.len() > 1)
+    ours = _spreads_before_the_tail(run.links, run.equal_cost_ports)
+    peer = _spreads_before_the_tail(uplinks, {switch: [ports] for switch, ports in groups.iter_rows()})
+    if not (ours.size and peer.size):
+        return {}
+    p99 = Both(ours=float(np.percentile(ours, 99)), peer=float(np.percentile(peer, 99)))
+    has_p99 = min(ours.size, peer.size) >= _FEWEST["p99"]
+    return {
+        "spread_mean": Both(ours=float(ours.mean()), peer=float(peer.mean())),
+        "spread_p99": p99 if has_p99 else None,
+    }
+
+
+def _spreads_before_the_tail(links: Rows, groups: EqualCostPorts) -> Values:
+    rows = spreads(links, groups).sort("until_us")
+    sums = rows.group_by("until_us", maintain_order=True).agg(pl.col("sent_bytes").sum())
+    before = sums.filter(pl.col("sent_bytes").cum_sum() <= _BEFORE_TAIL * sums["sent_bytes"].sum())
+    return rows.filter(pl.col("until_us").is_in(before["until_us"].implode()))["spread"].to_numpy()
 
 
 def _mean_queued_bytes(run: Run) -> float:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+import polars as pl
+
 from sfc_testbed.analysis.results.result import ResultError
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.request.settings import parse_settings
@@ -70,6 +72,8 @@ PEERS: Mapping[str, Simulator] = {
     "htsim": htsim,
 }
 """The simulators by the name that `--peer` takes."""
+UPLINKS: Mapping[str, Callable[[Path], pl.DataFrame]] = {conweave.NAME: conweave.uplinks_in}
+"""The functions that read the bytes of uplinks over time, by the name of a simulator that ends by itself."""
 
 _PAYLOAD = "transport.payload_bytes=1000"
 """The payload of the paper and of the simulator; scale ci has 4,000 B."""
@@ -215,11 +219,19 @@ def case_of(
     seed: int | None = None,
     topology: str | None = None,
     has_queues: bool = True,
+    load_balancing: str | None = None,
 ) -> PeerCase:
     """Return the case of one scenario with settings such as `degree=16`."""
     settings = parse_settings(words)
     request = RunSpec(
-        scenario, scheme=scheme, scale=scale, clock="virtual", topology=topology, settings=settings, seed=seed or 1
+        scenario,
+        scheme=scheme,
+        scale=scale,
+        clock="virtual",
+        topology=topology,
+        settings=settings,
+        seed=seed or 1,
+        load_balancing=load_balancing,
     )
     return PeerCase(label or " ".join([scenario, scheme, scale, *words]), request, has_queues=has_queues)
 
@@ -273,27 +285,32 @@ def simulator_of(peer: str) -> Simulator:
 
 def _compared(simulator: Simulator, case: PeerCase, plan: RunPlan, program: str, folder: Path) -> PeerRun:
     folder.mkdir()
-    flows, queues = _simulated(simulator, plan, program, folder, has_queues=case.has_queues)
+    uplinks_in = UPLINKS.get(simulator.NAME)
+    flows, queues = _simulated(
+        simulator, plan, program, folder, has_queues=case.has_queues, ends=uplinks_in is not None
+    )
     ours = execute(plan, folder.parent, Silent(), page=False)
     if ours.interrupted:
         raise KeyboardInterrupt
-    return compare_with_peer(load_run(ours.folder), case.label, flows, queues, peer=simulator.NAME)
+    uplinks = None if uplinks_in is None else uplinks_in(folder)
+    return compare_with_peer(load_run(ours.folder), case.label, flows, queues, peer=simulator.NAME, uplinks=uplinks)
 
 
 def _simulated(
-    simulator: Simulator, plan: RunPlan, program: str, folder: Path, *, has_queues: bool
+    simulator: Simulator, plan: RunPlan, program: str, folder: Path, *, has_queues: bool, ends: bool
 ) -> tuple[list[PeerFlow], PeerQueues | None]:
     """Let the simulator carry a plan. Raises ValueError if it fails or does not complete all flows in half an hour.
 
-    It is ended once it has written everything: the timers of its finished flows go on, and would take minutes.
+    Unless it `ends` by itself, it is ended once it has written everything: the timers of its finished flows go on, and
+    would take minutes.
     """
     words = simulator.write_input(plan, program, folder, has_queues=has_queues)
     deadline_s = time.monotonic() + _LONGEST_S
     with (folder / "output.txt").open("w") as output:
         process = subprocess.Popen(words, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
         try:
-            while process.poll() is None and not _is_complete(
-                simulator, folder, len(plan.flows), has_queues=has_queues
+            while process.poll() is None and (
+                ends or not _is_complete(simulator, folder, len(plan.flows), has_queues=has_queues)
             ):
                 if time.monotonic() > deadline_s:
                     raise ValueError(f"the simulator did not complete all flows in {_LONGEST_S / 60:.0f} minutes")

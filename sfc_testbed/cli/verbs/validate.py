@@ -124,8 +124,9 @@ def verb(
         return
     names = None if schemes is None else schemes_of(schemes)
     if peer is not None:
+        del is_live_only["--load-balancing"]
         _refuse(is_live_only, "--peer compares without a live run and has no tolerances")
-        cases = _cases(peer, scenario, names, scale, seed, settings or ())
+        cases = _cases(peer, scenario, names, scale, seed, settings or (), load_balancing)
         _with_peer(peer, cases, scenario, out, is_json=json)
         return
     own = (dilation_of(dilation), seed, parse_settings(settings or ()))
@@ -191,14 +192,21 @@ def _with_peer(peer: str, cases: Sequence[PeerCase], name: str, out: Path, *, is
 
 
 def _cases(
-    peer: str, scenario: str, schemes: tuple[str, ...] | None, scale: str, seed: int | None, settings: Sequence[str]
+    peer: str,
+    scenario: str,
+    schemes: tuple[str, ...] | None,
+    scale: str,
+    seed: int | None,
+    settings: Sequence[str],
+    load_balancing: str | None,
 ) -> list[PeerCase]:
     """Return the cases of a scenario, or the standard cases for `all`, which takes no other options."""
     if scenario != ALL:
         return [
-            case_of(scenario, scheme, scale, settings, seed=seed) for scheme in schemes or simulator_of(peer).SCHEMES
+            case_of(scenario, scheme, scale, settings, seed=seed, load_balancing=load_balancing)
+            for scheme in schemes or simulator_of(peer).SCHEMES
         ]
-    if schemes is not None or settings or seed is not None or scale != "ci":
+    if schemes is not None or settings or seed is not None or scale != "ci" or load_balancing is not None:
         raise UsageError("--peer: without a scenario it runs the cases of docs/validation.md, which take no settings")
     return standard_cases(peer)
 
