@@ -22,7 +22,7 @@ from sfc_testbed.analysis.results.result import ResultError
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
-from sfc_testbed.simulators import conweave, hpcc, htsim, powertcp
+from sfc_testbed.simulators import conweave, hpcc, htsim, htsim_uec, powertcp
 from sfc_testbed.simulators.comparison import (
     FILE_NAME,
     PeerFlow,
@@ -70,9 +70,13 @@ PEERS: Mapping[str, Simulator] = {
     "conweave-simulator": conweave,
     "powertcp-simulator": powertcp,
     "htsim": htsim,
+    "htsim-uec": htsim_uec,
 }
 """The simulators by the name that `--peer` takes."""
-UPLINKS: Mapping[str, Callable[[Path], pl.DataFrame]] = {conweave.NAME: conweave.uplinks_in}
+UPLINKS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
+    conweave.NAME: conweave.uplinks_in,
+    htsim_uec.NAME: htsim_uec.uplinks_in,
+}
 """The functions that read the bytes of uplinks over time, by the name of a simulator that ends by itself."""
 
 _PAYLOAD = "transport.payload_bytes=1000"
@@ -220,6 +224,7 @@ def case_of(
     topology: str | None = None,
     has_queues: bool = True,
     load_balancing: str | None = None,
+    flow_file: Path | None = None,
 ) -> PeerCase:
     """Return the case of one scenario with settings such as `degree=16`."""
     settings = parse_settings(words)
@@ -232,6 +237,7 @@ def case_of(
         settings=settings,
         seed=seed or 1,
         load_balancing=load_balancing,
+        flow_file=flow_file,
     )
     return PeerCase(label or " ".join([scenario, scheme, scale, *words]), request, has_queues=has_queues)
 
