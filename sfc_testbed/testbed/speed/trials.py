@@ -13,7 +13,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +21,8 @@ from typing import Any
 
 import psutil
 
-from sfc_testbed.place import neutral_folder
+from os_helpers.temporary import temporary_folder
+from sfc_testbed.place import TEMPORARY, neutral_folder
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.model.flow import FlowRequest
@@ -109,8 +109,8 @@ def is_available(switch: str) -> bool:
 
 def measured_run(switch: str, scheme: str, trial: Trial, interrupt: Interrupt) -> Measurement:
     """Execute one run. Raises RunError if it fails or does not finish, KeyboardInterrupt if interrupted."""
-    with tempfile.TemporaryDirectory(prefix="sfc-testbed-") as folder:
-        measurement = _run(_plan(switch, scheme, trial, Path(folder)), Path(folder), interrupt)
+    with temporary_folder(TEMPORARY) as folder:
+        measurement = _run(_plan(switch, scheme, trial, folder), folder, interrupt)
     interrupt.stop_if_requested()
     return measurement
 
