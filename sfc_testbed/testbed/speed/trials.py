@@ -28,6 +28,7 @@ from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.traffic.flow_file import format_flows
 from sfc_testbed.telemetry.reader import answer
+from sfc_testbed.telemetry.schema import FLOWS
 from sfc_testbed.testbed.errors import RunError, UsageError
 from sfc_testbed.testbed.execution.programs import build_programs
 from sfc_testbed.testbed.interrupt import Interrupt
@@ -151,7 +152,7 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
         if counters.broken:
             raise RunError(f"the calibration's run failed: {counters.broken[0]}")
         interrupt.stop_if_requested()
-        finish_us = answer(recorder.traces()[0])["finish_us"].max()
+        finish_us = answer(recorder.traces()[FLOWS.name])["finish_us"].max()
     finally:
         recorder.release()
     if watch.before is None or watch.after is None or not isinstance(finish_us, float):
