@@ -22,6 +22,7 @@ from os_helpers.temporary import temporary_folder
 from sfc_testbed.hosts.protocol import Adopt, Signal
 from sfc_testbed.place import TEMPORARY
 from sfc_testbed.request.arguments import checked_call
+from sfc_testbed.request.load_balancing import program_settings_of
 from sfc_testbed.request.quantities import read_in_unit
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
@@ -40,6 +41,7 @@ from sfc_testbed.testbed.live.session.hub import AgentHub, Sight
 from sfc_testbed.testbed.live.session.journal import Journal, Message
 from sfc_testbed.testbed.live.session.links import links_between, set_end, set_link
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_network, plan_run
+from sfc_testbed.testbed.plan.suitability import is_sprayed
 from sfc_testbed.testbed.program.user_program import declarations_of
 from sfc_testbed.testbed.recording.folder import make_folder
 from sfc_testbed.testbed.system.cleanup import end_processes
@@ -71,7 +73,7 @@ class LiveSession:
         self._next_flow = 1
         self._dead: frozenset[Link] = frozenset()
         self._mended_ns = 0
-        self._rerouting = Rerouting(self.topology)
+        self._rerouting = Rerouting(self.topology, self.plan.switch_settings)
         self._rates_gbps: dict[tuple[str, int], float] = {}
         self._random = random.Random(request.seed)
         self._earlier_signals = 0
@@ -256,7 +258,18 @@ class LiveSession:
     @checked_call
     def set_scheme(self, name: str) -> None:
         """Change the scheme while the network runs; messages under way keep the rules that they began with."""
-        plan = plan_network(self._request_with(scheme=name))
+        self._adopt(self._request_with(scheme=name))
+
+    @checked_call
+    def set_load_balancing(self, name: str) -> None:
+        """Change the load balancing while the network runs, as `set_scheme` changes the scheme."""
+        if program_settings_of(name):
+            raise UsageError(f"{name} sets a P4 program: start the network with --load-balancing {name}")
+        self._adopt(self._request_with(load_balancing=name))
+
+    def _adopt(self, request: RunSpec) -> None:
+        """Change the settings of switches and hosts to those of another request."""
+        plan = plan_network(request)
         old, new = self.plan.switch_settings, plan.switch_settings
         program = declarations_of(self.plan.spec.program)
         self._check_all_run()
@@ -267,6 +280,8 @@ class LiveSession:
             )
             for command in change_commands(before, after, program.initial_action):
                 controlled.command(command)
+            for cell in self._rerouting.cells(controlled.name, new):
+                controlled.command(cell)
         self._hub.tell(Adopt(plan.transport.as_dict()))
         self.plan = plan
         self._earlier_signals, _ = self.journal.signals_since(0)
@@ -313,7 +328,7 @@ class LiveSession:
     @checked_call
     def plan_scenario(self, name: str, scale: str, settings: Sequence[str]) -> RunPlan:
         """Return a scenario's plan on this network with its settings. Raises UsageError if that is impossible."""
-        request = self._request_with(scheme=self.scheme)
+        request = self._request_with()
         merged = {**request.settings, **parse_settings(settings)}
         plan = plan_run(replace(request, scenario=name, scale=scale, settings=merged))
         if plan.topology != self.topology:
@@ -384,7 +399,8 @@ class LiveSession:
                 raise UsageError(f"a message has between 1 and {MAX_SIZE_BYTES} bytes")
         begin_ns = time.monotonic_ns() + _ASK_MARGIN_NS - self._hub.start_ns
         messages = []
-        nics, is_sprayed = self.plan.transport, self.plan.switch_settings.reorders
+        nics = self.plan.transport
+        sprayed = is_sprayed(self.plan.switch_settings, nics)
         for src, dst, size_bytes, delay_ns in requests:
             number = self._next_flow
             self._next_flow += 1
@@ -393,17 +409,19 @@ class LiveSession:
             path = self._paths.between(src, dst)
             switches_ns = passes_ns(self.topology, path)
             ideal_ns = ideal_fct_ns(
-                path, size_bytes, nics.payload_bytes, switches_ns, nic_bps=nics.line_rate_bps, is_sprayed=is_sprayed
+                path, size_bytes, nics.payload_bytes, switches_ns, nic_bps=nics.line_rate_bps, is_sprayed=sprayed
             )
             messages.append(Message(flow, ideal_ns / 1000))
         self.journal.add(messages)
         self._hub.add([message.flow for message in messages], {host.name: host.ip for host in self.topology.hosts})
         return messages
 
-    def _request_with(self, *, scheme: str) -> RunSpec:
+    def _request_with(self, *, scheme: str | None = None, load_balancing: str | None = None) -> RunSpec:
+        """Return the request of this network with another scheme or load balancing; None: the present one."""
         return replace(
             self._request,
-            scheme=scheme,
+            scheme=scheme or self.scheme,
+            load_balancing=load_balancing or self.plan.spec.load_balancing,
             switch=self.plan.config.switch,
             topology=self.topology.name,
             dilation=self.dilation.factor,
