@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 MAX_SIZE_BYTES = 10_000_000_000
@@ -35,6 +36,19 @@ class FlowRequest:
     be the source or the destination of each of them."""
     delay_ns: int = field(default=0, kw_only=True)
     """Time from the end of the last message in `after` until this message is ready."""
+    job: int = field(default=0, kw_only=True)
+    """The number of the job that the message belongs to, from 1; 0: none, and the next three fields are 0."""
+    iteration: int = field(default=0, kw_only=True)
+    """The number of the job's iteration, from 1."""
+    step: int = field(default=0, kw_only=True)
+    """The number of the step in the iteration, from 1."""
+    rank: int = field(default=0, kw_only=True)
+    """The rank of the source in the job, from 0."""
+
+
+def joined_delay_ns(delays_ns: Sequence[int]) -> int | tuple[int, ...]:
+    """Return a field `delay_ns` from the delay after each message in `after`: one number if they are equal."""
+    return delays_ns[0] if len(set(delays_ns)) == 1 else tuple(delays_ns) or 0
 
 
 @dataclass(frozen=True, slots=True)

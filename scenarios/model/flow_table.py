@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     Column = NDArray[np.signedinteger[Any]]
 
 _COLUMNS = ("src", "dst", "tag", "size_bytes", "start_ns", "queue_pair", "source_qpn", "destination_qpn")
+JOB_COLUMNS = ("job", "iteration", "step", "rank")
+"""Columns that take no memory in a table without jobs."""
 _WIDE = ("size_bytes", "start_ns")
 """Columns of 64-bit integers; the other ones have 32 bits."""
+_NO_JOB = (0, 0, 0, 0)
 _NO_WAIT: tuple[tuple[int, ...], int] = ((), 0)
 _CHUNK_ROWS = 4_096
 """Rows that are objects at a time while a table is read."""
@@ -45,8 +49,17 @@ class FlowTable(Sequence[Flow]):
     queue_pair: Column
     source_qpn: Column
     destination_qpn: Column
+    job: Column
+    iteration: Column
+    step: Column
+    rank: Column
     waits: Mapping[int, tuple[tuple[int, ...], int]]
     """The fields `after` and `delay_ns` of flows that wait for others, by position from 0."""
+
+    @property
+    def has_jobs(self) -> bool:
+        """Whether any flow belongs to a job."""
+        return bool(self.job.any())
 
     def __len__(self) -> int:
         return len(self.src)
@@ -75,12 +88,15 @@ class FlowTable(Sequence[Flow]):
 
         hosts, tags, waits = self.hosts, self.tags, self.waits
         columns = [getattr(self, name) for name in _COLUMNS]
+        jobs = [getattr(self, name) for name in JOB_COLUMNS] if self.has_jobs else []
         for begin in range(0, len(places), _CHUNK_ROWS):
             chunk = np.asarray(places[begin : begin + _CHUNK_ROWS])
             values = (column[chunk].tolist() for column in columns)
-            for place, src, dst, tag, size_bytes, start_ns, pair, source_qpn, destination_qpn in zip(
-                chunk.tolist(), *values, strict=True
+            of_jobs = zip(*(column[chunk].tolist() for column in jobs), strict=True) if jobs else repeat(_NO_JOB)
+            for place, src, dst, tag, size_bytes, start_ns, pair, source_qpn, destination_qpn, of_job in zip(
+                chunk.tolist(), *values, of_jobs, strict=bool(jobs)
             ):
+                job, iteration, step, rank = of_job
                 after, delay_ns = waits.get(place, _NO_WAIT)
                 yield Flow(
                     hosts[src],
@@ -94,11 +110,15 @@ class FlowTable(Sequence[Flow]):
                     queue_pair=pair,
                     after=after,
                     delay_ns=delay_ns,
+                    job=job,
+                    iteration=iteration,
+                    step=step,
+                    rank=rank,
                 )
 
     def part(self, begin: int, end: int) -> FlowTable:
         """Return the flows from position `begin` to before `end`, which get other numbers."""
-        chosen: Any = {name: getattr(self, name)[begin:end] for name in _COLUMNS}
+        chosen: Any = {name: getattr(self, name)[begin:end] for name in (*_COLUMNS, *JOB_COLUMNS)}
         waits = {place - begin: wait for place, wait in self.waits.items() if begin <= place < end}
         return replace(self, **chosen, waits=waits)
 
@@ -127,7 +147,8 @@ class FlowTable(Sequence[Flow]):
     def independent(self, places: Sequence[int] | Column) -> FlowTable:
         """Return the flows at these positions. The flows must not wait for others."""
         chosen: Any = {name: getattr(self, name)[places] for name in _COLUMNS}
-        return replace(self, **chosen, waits={})
+        jobs = {name: getattr(self, name)[places] for name in JOB_COLUMNS} if self.has_jobs else _no_jobs(len(places))
+        return replace(self, **chosen, **jobs, waits={})
 
 
 def flow_table(requests: Iterable[FlowRequest]) -> FlowTable:
@@ -137,6 +158,7 @@ def flow_table(requests: Iterable[FlowRequest]) -> FlowTable:
     hosts: dict[str, int] = {}
     tags: dict[str, int] = {}
     waits = {}
+    jobs = {}
     rows = []
     for place, request in enumerate(requests):
         src, dst = (hosts.setdefault(name, len(hosts)) for name in (request.src, request.dst))
@@ -144,8 +166,11 @@ def flow_table(requests: Iterable[FlowRequest]) -> FlowTable:
         rows.append((src, dst, tag, request.size_bytes, request.start_ns, request.queue_pair))
         if request.after:
             waits[place] = request.after, request.delay_ns
+        if request.job:
+            jobs[place] = request.job, request.iteration, request.step, request.rank
     columns = zip(*rows, strict=True) if rows else ((),) * 6
-    return table_of(tuple(hosts), tuple(tags), *columns, waits=waits)
+    of_jobs = [jobs.get(place, _NO_JOB) for place in range(len(rows))] if jobs else []
+    return table_of(tuple(hosts), tuple(tags), *columns, waits=waits, jobs=list(zip(*of_jobs, strict=True)))
 
 
 def table_of(
@@ -153,8 +178,12 @@ def table_of(
     tags: Sequence[str],
     *columns: Sequence[int] | Column,
     waits: Mapping[int, tuple[tuple[int, ...], int]] = MappingProxyType({}),
+    jobs: Sequence[Sequence[int] | Column] = (),
 ) -> FlowTable:
-    """Return a table of the columns src, dst, tag, size_bytes, start_ns and, unless all are 0, queue_pair."""
+    """Return a table of the columns src, dst, tag, size_bytes, start_ns and, unless all are 0, queue_pair.
+
+    `jobs` has the columns job, iteration, step and rank, if any flow belongs to a job.
+    """
     import numpy as np
 
     arrays = {
@@ -163,7 +192,16 @@ def table_of(
     }
     zeros = np.zeros(len(arrays["src"]), dtype=np.int32)
     values = {name: arrays.get(name, zeros) for name in _COLUMNS}
+    of_jobs = {name: np.asarray(column, dtype=np.int32) for name, column in zip(JOB_COLUMNS, jobs, strict=False)}
+    values |= of_jobs or _no_jobs(len(zeros))
     return FlowTable(hosts=tuple(hosts), tags=tuple(tags), **values, waits=dict(waits))
+
+
+def _no_jobs(count: int) -> dict[str, Column]:
+    """Return the columns of flows without jobs, which are views of a single 0."""
+    import numpy as np
+
+    return {name: np.broadcast_to(np.int32(0), count) for name in JOB_COLUMNS}
 
 
 def joined(tables: Sequence[FlowTable]) -> FlowTable:
@@ -174,4 +212,6 @@ def joined(tables: Sequence[FlowTable]) -> FlowTable:
     tags = tuple(dict.fromkeys(name for table in tables for name in table.tags))
     parts = [table.with_names(hosts, tags) for table in tables]
     columns = [np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS]
-    return table_of(hosts, tags, *columns)
+    has_jobs = any(part.has_jobs for part in parts)
+    jobs = [np.concatenate([getattr(part, name) for part in parts]) for name in JOB_COLUMNS] if has_jobs else ()
+    return table_of(hosts, tags, *columns, jobs=jobs)
