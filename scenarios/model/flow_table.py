@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _COLUMNS = ("src", "dst", "tag", "size_bytes", "start_ns", "queue_pair", "source_qpn", "destination_qpn")
 _WIDE = ("size_bytes", "start_ns")
 """Columns of 64-bit integers; the other ones have 32 bits."""
-_NO_WAIT: tuple[tuple[int, ...], int] = ((), 0)
+Wait = tuple[tuple[int, ...], int | tuple[int, ...]]
+"""The fields `after` and `delay_ns` of a flow."""
+_NO_WAIT: Wait = ((), 0)
 _CHUNK_ROWS = 4_096
 """Rows that are objects at a time while a table is read."""
 
@@ -45,7 +47,7 @@ class FlowTable(Sequence[Flow]):
     queue_pair: Column
     source_qpn: Column
     destination_qpn: Column
-    waits: Mapping[int, tuple[tuple[int, ...], int]]
+    waits: Mapping[int, Wait]
     """The fields `after` and `delay_ns` of flows that wait for others, by position from 0."""
 
     def __len__(self) -> int:
@@ -152,7 +154,7 @@ def table_of(
     hosts: Sequence[str],
     tags: Sequence[str],
     *columns: Sequence[int] | Column,
-    waits: Mapping[int, tuple[tuple[int, ...], int]] = MappingProxyType({}),
+    waits: Mapping[int, Wait] = MappingProxyType({}),
 ) -> FlowTable:
     """Return a table of the columns src, dst, tag, size_bytes, start_ns and, unless all are 0, queue_pair."""
     import numpy as np
