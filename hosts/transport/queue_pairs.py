@@ -97,7 +97,7 @@ class _PendingMessage(Wakeable):
 
 
 class _WaitingMessage(Waiter):
-    """A message that waits for other flows to end, and then possibly for its `ready_ns` or `delay_ns`."""
+    """A message that waits for other flows to end, and then possibly for its `ready_ns` or `delays_ns`."""
 
     __slots__ = ("_message", "_pairs")
 
@@ -116,9 +116,9 @@ class _WaitingMessage(Waiter):
                 destination_qpn=message.destination_qpn,
                 destination_ip=message.destination_ip,
                 size_bytes=message.size_bytes,
-                ready_ns=max(message.ready_ns, self.last_end_ns + message.delay_ns),
+                ready_ns=max(message.ready_ns, self.ready_ns),
                 after=message.after,
-                delay_ns=message.delay_ns,
+                delays_ns=message.delays_ns,
             )
         )
 
@@ -181,7 +181,7 @@ class QueuePairs:
             raise ValueError(f"flow {message.flow_id}: QP {message.source_qpn} is connected elsewhere")
         self._sender_rows.set(message.source_qpn, _PEER, peer)
         if message.after:
-            self.flow_ends.wait(message.after, _WaitingMessage(self, message))
+            self.flow_ends.wait(message.after, message.delays_ns, _WaitingMessage(self, message))
         else:
             self._wire.start_at(message.ready_ns, _PendingMessage(self, message))
 

@@ -28,7 +28,9 @@ JOB_COLUMNS = ("job", "iteration", "step", "rank")
 _WIDE = ("size_bytes", "start_ns")
 """Columns of 64-bit integers; the other ones have 32 bits."""
 _NO_JOB = (0, 0, 0, 0)
-_NO_WAIT: tuple[tuple[int, ...], int] = ((), 0)
+Wait = tuple[tuple[int, ...], int | tuple[int, ...]]
+"""The fields `after` and `delay_ns` of a flow."""
+_NO_WAIT: Wait = ((), 0)
 _CHUNK_ROWS = 4_096
 """Rows that are objects at a time while a table is read."""
 
@@ -53,7 +55,7 @@ class FlowTable(Sequence[Flow]):
     iteration: Column
     step: Column
     rank: Column
-    waits: Mapping[int, tuple[tuple[int, ...], int]]
+    waits: Mapping[int, Wait]
     """The fields `after` and `delay_ns` of flows that wait for others, by position from 0."""
 
     @property
@@ -177,7 +179,7 @@ def table_of(
     hosts: Sequence[str],
     tags: Sequence[str],
     *columns: Sequence[int] | Column,
-    waits: Mapping[int, tuple[tuple[int, ...], int]] = MappingProxyType({}),
+    waits: Mapping[int, Wait] = MappingProxyType({}),
     jobs: Sequence[Sequence[int] | Column] = (),
 ) -> FlowTable:
     """Return a table of the columns src, dst, tag, size_bytes, start_ns and, unless all are 0, queue_pair.

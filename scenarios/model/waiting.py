@@ -8,10 +8,10 @@ Error messages number flows by their positions in the list, from 1.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.flow import FlowRequest, joined_delay_ns
 from sfc_testbed.scenarios.model.scenario import ScenarioError
 
 
@@ -41,21 +41,31 @@ def in_order_of_start(requests: Sequence[FlowRequest]) -> list[FlowRequest]:
     order = sorted(range(len(requests)), key=lambda place: (earliest_ns[place], generation[place]))
     rank = {place: number for number, place in enumerate(order)}
     _check_queue_pairs(requests, order, rank)
-    return [
-        replace(
-            requests[place],
-            start_ns=earliest_ns[place],
-            after=tuple(sorted({rank[number - 1] + 1 for number in requests[place].after})),
-        )
-        for place in order
-    ]
+    return [_renumbered(requests[place], rank, earliest_ns[place]) for place in order]
 
 
-def _dependents(requests: Sequence[FlowRequest]) -> list[list[int]]:
-    """Return for each position, from 0, the positions of the messages that wait for it."""
-    dependents: list[list[int]] = [[] for _ in requests]
+def _renumbered(request: FlowRequest, rank: dict[int, int], start_ns: int) -> FlowRequest:
+    """Return a message with the new numbers of the messages that it waits for, in ascending order."""
+    delays_ns: dict[int, int] = {}
+    for number, delay_ns in zip(request.after, request.delays_ns, strict=True):
+        new = rank[number - 1] + 1
+        delays_ns[new] = max(delay_ns, delays_ns.get(new, 0))
+    after = tuple(sorted(delays_ns))
+    delay_ns = joined_delay_ns([delays_ns[number] for number in after]) if after else request.delay_ns
+    return replace(request, start_ns=start_ns, after=after, delay_ns=delay_ns)
+
+
+def _dependents(requests: Sequence[FlowRequest]) -> list[dict[int, int]]:
+    """Return for each position, from 0, the positions of the messages that wait for it, and their delays after it."""
+    dependents: list[dict[int, int]] = [{} for _ in requests]
     for place, request in enumerate(requests):
-        for number in set(request.after):
+        if isinstance(request.delay_ns, tuple) and len(request.delay_ns) != len(request.after):
+            raise WaitingError(
+                place,
+                f"flow {place + 1} has {len(request.delay_ns)} delays, but waits for {len(request.after)} flows; "
+                "give one delay, or one for each of them",
+            )
+        for number, delay_ns in zip(request.after, request.delays_ns, strict=True):
             if not 1 <= number <= len(requests):
                 raise WaitingError(
                     place,
@@ -68,11 +78,11 @@ def _dependents(requests: Sequence[FlowRequest]) -> list[list[int]]:
                     f"flow {place + 1} waits for flow {number}, but its source {request.src} is neither source nor "
                     f"destination of that flow, which goes from {other.src} to {other.dst}",
                 )
-            dependents[number - 1].append(place)
+            dependents[number - 1][place] = max(delay_ns, dependents[number - 1].get(place, 0))
     return dependents
 
 
-def _earliest(requests: Sequence[FlowRequest], dependents: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+def _earliest(requests: Sequence[FlowRequest], dependents: Sequence[Mapping[int, int]]) -> tuple[list[int], list[int]]:
     """Return each message's earliest start and the length of the longest chain of messages before it."""
     earliest_ns = [request.start_ns for request in requests]
     generation = [0] * len(requests)
@@ -80,8 +90,8 @@ def _earliest(requests: Sequence[FlowRequest], dependents: Sequence[Sequence[int
     ready = deque(place for place, count in enumerate(missing) if not count)
     while ready:
         place = ready.popleft()
-        for later in dependents[place]:
-            earliest_ns[later] = max(earliest_ns[later], earliest_ns[place] + requests[later].delay_ns)
+        for later, delay_ns in dependents[place].items():
+            earliest_ns[later] = max(earliest_ns[later], earliest_ns[place] + delay_ns)
             generation[later] = max(generation[later], generation[place] + 1)
             missing[later] -= 1
             if not missing[later]:
@@ -127,9 +137,11 @@ def _is_ready_later(requests: Sequence[FlowRequest], rank: dict[int, int], befor
     first, second = requests[before], requests[place]
     if not first.after or before + 1 in second.after:
         return True
-    if second.delay_ns < first.delay_ns:
-        return False
-    return all(any(_ends_later(requests, rank, one, other) for other in second.after) for one in first.after)
+    later = list(zip(second.after, second.delays_ns, strict=True))
+    return all(
+        any(longer_ns >= delay_ns and _ends_later(requests, rank, one, other) for other, longer_ns in later)
+        for one, delay_ns in zip(first.after, first.delays_ns, strict=True)
+    )
 
 
 def _ends_later(requests: Sequence[FlowRequest], rank: dict[int, int], one: int, other: int) -> bool:

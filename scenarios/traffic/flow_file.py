@@ -21,7 +21,13 @@ from typing import Any, TextIO
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.quantities import has_unit, in_unit, unit_of
 from sfc_testbed.request.shown import shortened, shown
-from sfc_testbed.scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
+from sfc_testbed.scenarios.model.flow import (
+    MAX_QUEUE_PAIRS,
+    MAX_SIZE_BYTES,
+    MAX_TAG_CHARACTERS,
+    FlowRequest,
+    joined_delay_ns,
+)
 from sfc_testbed.scenarios.model.flow_table import JOB_COLUMNS, flow_table
 from sfc_testbed.scenarios.model.scenario import ScenarioError, check_host
 from sfc_testbed.scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
@@ -37,7 +43,7 @@ DELAY_COLUMN = "delay_ns"
 OPTIONAL_COLUMNS = (QUEUE_PAIR_COLUMN, AFTER_COLUMN, DELAY_COLUMN, *JOB_COLUMNS)
 """Optional last columns, in this order; a column is present if any flow uses it. They hold the persistent queue pair,
 the messages that the flow waits for (flow numbers from 1 in list order, separated by spaces), the delay after these
-messages have ended, and the flow's job, iteration, step and rank."""
+messages have ended, or a delay for each of them, separated by spaces, and the flow's job, iteration, step and rank."""
 _WINDOW = "# measured_window_us="
 
 MAX_FILE_BYTES = 500_000_000
@@ -261,12 +267,21 @@ def _wholes(name: str, text: str) -> tuple[int, ...]:
     return tuple(_whole(name, word) for word in text.split())
 
 
+def _delay_ns(name: str, text: str) -> int | tuple[int, ...]:
+    words = text.split()
+    return _whole(name, text) if len(words) < 2 else joined_delay_ns([_whole(name, word) for word in words])
+
+
 _MORE: Mapping[str, Callable[[str, str], Any]] = {
     QUEUE_PAIR_COLUMN: _whole,
     AFTER_COLUMN: _wholes,
-    DELAY_COLUMN: _whole,
+    DELAY_COLUMN: _delay_ns,
     **dict.fromkeys(JOB_COLUMNS, _whole),
 }
+
+
+def _delays_of(flow: FlowRequest) -> tuple[int, ...]:
+    return flow.delay_ns if isinstance(flow.delay_ns, tuple) else (flow.delay_ns,)
 
 
 def check_flow(flow: FlowRequest, topology: Topology) -> None:
@@ -277,7 +292,7 @@ def check_flow(flow: FlowRequest, topology: Topology) -> None:
         ("size_bytes", flow.size_bytes, 1, MAX_SIZE_BYTES, " B"),
         ("start_ns", flow.start_ns, 0, MAX_START_NS, " ns"),
         (QUEUE_PAIR_COLUMN, flow.queue_pair, 0, MAX_QUEUE_PAIRS, ""),
-        (DELAY_COLUMN, flow.delay_ns, 0, MAX_START_NS, " ns"),
+        *((DELAY_COLUMN, delay_ns, 0, MAX_START_NS, " ns") for delay_ns in _delays_of(flow)),
         *((name, getattr(flow, name), 0, _MOST_NUMBER, "") for name in JOB_COLUMNS),
     ):
         if type(value) is not int:

@@ -90,41 +90,39 @@ class _Bound:
     def last_receipt_ns(self) -> float:
         """Return the bound."""
         number_of = {place: number for number, place in enumerate(self._places)}
-        ends: dict[tuple[tuple[int, ...], int], float] = {}
+        ends: dict[tuple[tuple[tuple[int, int], ...], int], float] = {}
         for number, place in enumerate(self._places):
             after, delay_ns = self._flows.waits.get(place, ((), 0))
             delays_ns = delay_ns if isinstance(delay_ns, tuple) else (delay_ns,) * len(after)
-            inner = [(number_of[at - 1], by) for at, by in zip(after, delays_ns, strict=True) if at - 1 in number_of]
-            if not inner:
-                continue
-            key = tuple(other for other, _ in inner), self._src[number]
-            if key not in ends:
-                ends[key] = self._last_end_ns(*key)
-            self._ready_ns[number] = max(
-                ends[key] + min(by for _, by in inner),
-                *(self._end_ns(other, self._src[number]) + by for other, by in inner),
-            )
+            pairs = zip(after, delays_ns, strict=True)
+            inner = tuple((number_of[at - 1], by_ns) for at, by_ns in pairs if at - 1 in number_of)
+            if inner:
+                key = inner, self._src[number]
+                if key not in ends:
+                    ends[key] = self._last_end_ns(*key)
+                self._ready_ns[number] = ends[key]
         everything = range(len(self._places))
-        return max(self._nic_bound_ns(everything, None), self._link_bound_ns(everything))
+        return max(self._nic_bound_ns(((number, 0) for number in everything), None), self._link_bound_ns(everything))
 
     def _end_ns(self, number: int, host: int | None) -> float:
         """Return the least end of a message, as this host sees it; None: as its receiver sees it."""
         is_receipt = host in (None, self._dst[number])
         return self._ready_ns[number] + (self._delivered if is_receipt else self._acknowledged)[number]
 
-    def _last_end_ns(self, numbers: Iterable[int], host: int) -> float:
-        """Return a lower bound of the end of all these messages, as this host sees it."""
-        numbers = tuple(numbers)
-        if len(numbers) == 1:
-            return self._end_ns(numbers[0], host)
-        received = [number for number in numbers if self._dst[number] == host]
-        return max(self._nic_bound_ns(numbers, host), self._link_bound_ns(received))
+    def _last_end_ns(self, waits: Sequence[tuple[int, int]], host: int) -> float:
+        """Return a lower bound of the end of all these messages, plus their delays in ns, as this host sees it."""
+        if len(waits) == 1:
+            [(number, delay_ns)] = waits
+            return self._end_ns(number, host) + delay_ns
+        received = [(number, delay_ns) for number, delay_ns in waits if self._dst[number] == host]
+        carried_ns = self._link_bound_ns(number for number, _ in received)
+        return max(self._nic_bound_ns(waits, host), carried_ns + min((delay for _, delay in received), default=0))
 
-    def _nic_bound_ns(self, numbers: Iterable[int], host: int | None) -> float:
+    def _nic_bound_ns(self, waits: Iterable[tuple[int, int]], host: int | None) -> float:
         by_source: dict[int, list[Transmission]] = defaultdict(list)
-        for number in numbers:
+        for number, delay_ns in waits:
             sent_ns, ready_ns = self._sent[number], self._ready_ns[number]
-            rest_ns = self._end_ns(number, host) - ready_ns - sent_ns
+            rest_ns = self._end_ns(number, host) - ready_ns - sent_ns + delay_ns
             by_source[self._src[number]].append(Transmission(ready_ns, sent_ns, rest_ns))
         return max(map(end_of_nic_ns, by_source.values()))
 

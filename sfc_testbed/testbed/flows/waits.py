@@ -69,10 +69,10 @@ class _Schedule:
         scheduled = {place for place, flow in enumerate(flows) if flow.tag in tags}
         scheduled |= {number - 1 for place in tuple(scheduled) for number in flows[place].after}
         self._missing = {place: len(flows[place].after) for place in sorted(scheduled)}
-        self._dependents: dict[int, list[int]] = defaultdict(list)
+        self._dependents: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for place in self._missing:
-            for number in flows[place].after:
-                self._dependents[number - 1].append(place)
+            for number, delay_ns in zip(flows[place].after, flows[place].delays_ns, strict=True):
+                self._dependents[number - 1].append((place, delay_ns))
         self._ready_ns = {place: float(flows[place].start_ns) for place in self._missing}
         self._free_ns: dict[str, float] = defaultdict(float)
 
@@ -85,15 +85,15 @@ class _Schedule:
             source = self._flows[place].src
             begin_ns = max(ready_ns, self._free_ns[source])
             self._free_ns[source] = begin_ns + self._sent[place]
-            for later in self._dependents.get(place, ()):
-                self._note_end(later, place, begin_ns)
+            for later, delay_ns in self._dependents.get(place, ()):
+                self._note_end(later, place, begin_ns, delay_ns)
                 if not self._missing[later]:
                     heappush(due, (self._ready_ns[later], later))
         return self._ready_ns
 
-    def _note_end(self, later: int, place: int, begin_ns: float) -> None:
+    def _note_end(self, later: int, place: int, begin_ns: float, delay_ns: int) -> None:
         flow = self._flows[later]
         is_received = self._flows[place].dst == flow.src
         end_ns = begin_ns + (self._delivered if is_received else self._acknowledged)[place]
         self._missing[later] -= 1
-        self._ready_ns[later] = max(self._ready_ns[later], end_ns + flow.delay_ns)
+        self._ready_ns[later] = max(self._ready_ns[later], end_ns + delay_ns)
