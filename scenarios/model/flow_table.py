@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("src", "dst", "tag", "size_bytes", "start_ns", "queue_pair", "source_qpn", "destination_qpn")
 JOB_COLUMNS = ("job", "iteration", "step", "rank")
-"""Columns that take no memory in a table without jobs."""
+"""The columns of `FlowTable.jobs`."""
 _WIDE = ("size_bytes", "start_ns")
 """Columns of 64-bit integers; the other ones have 32 bits."""
 _NO_JOB = (0, 0, 0, 0)
@@ -51,17 +51,40 @@ class FlowTable(Sequence[Flow]):
     queue_pair: Column
     source_qpn: Column
     destination_qpn: Column
-    job: Column
-    iteration: Column
-    step: Column
-    rank: Column
+    jobs: Column
+    """The columns job, iteration, step and rank side by side; no columns in a table without jobs."""
     waits: Mapping[int, Wait]
     """The fields `after` and `delay_ns` of flows that wait for others, by position from 0."""
 
     @property
     def has_jobs(self) -> bool:
         """Whether any flow belongs to a job."""
-        return bool(self.job.any())
+        return bool(self.jobs.shape[1])
+
+    @property
+    def job(self) -> Column:
+        """The number of each flow's job, from 1; 0: none."""
+        return self._of_jobs(0)
+
+    @property
+    def iteration(self) -> Column:
+        """The iteration of each flow's job, from 1."""
+        return self._of_jobs(1)
+
+    @property
+    def step(self) -> Column:
+        """The step of each flow in its iteration, from 1."""
+        return self._of_jobs(2)
+
+    @property
+    def rank(self) -> Column:
+        """The rank of each flow's source in its job, from 0."""
+        return self._of_jobs(3)
+
+    def _of_jobs(self, number: int) -> Column:
+        import numpy as np
+
+        return self.jobs[:, number] if self.has_jobs else np.broadcast_to(np.int32(0), len(self))
 
     def __len__(self) -> int:
         return len(self.src)
@@ -90,13 +113,12 @@ class FlowTable(Sequence[Flow]):
 
         hosts, tags, waits = self.hosts, self.tags, self.waits
         columns = [getattr(self, name) for name in _COLUMNS]
-        jobs = [getattr(self, name) for name in JOB_COLUMNS] if self.has_jobs else []
         for begin in range(0, len(places), _CHUNK_ROWS):
             chunk = np.asarray(places[begin : begin + _CHUNK_ROWS])
             values = (column[chunk].tolist() for column in columns)
-            of_jobs = zip(*(column[chunk].tolist() for column in jobs), strict=True) if jobs else repeat(_NO_JOB)
+            of_jobs = self.jobs[chunk].tolist() if self.has_jobs else repeat(_NO_JOB, len(chunk))
             for place, src, dst, tag, size_bytes, start_ns, pair, source_qpn, destination_qpn, of_job in zip(
-                chunk.tolist(), *values, of_jobs, strict=bool(jobs)
+                chunk.tolist(), *values, of_jobs, strict=True
             ):
                 job, iteration, step, rank = of_job
                 after, delay_ns = waits.get(place, _NO_WAIT)
@@ -120,7 +142,7 @@ class FlowTable(Sequence[Flow]):
 
     def part(self, begin: int, end: int) -> FlowTable:
         """Return the flows from position `begin` to before `end`, which get other numbers."""
-        chosen: Any = {name: getattr(self, name)[begin:end] for name in (*_COLUMNS, *JOB_COLUMNS)}
+        chosen: Any = {name: getattr(self, name)[begin:end] for name in (*_COLUMNS, "jobs")}
         waits = {place - begin: wait for place, wait in self.waits.items() if begin <= place < end}
         return replace(self, **chosen, waits=waits)
 
@@ -148,9 +170,8 @@ class FlowTable(Sequence[Flow]):
 
     def independent(self, places: Sequence[int] | Column) -> FlowTable:
         """Return the flows at these positions. The flows must not wait for others."""
-        chosen: Any = {name: getattr(self, name)[places] for name in _COLUMNS}
-        jobs = {name: getattr(self, name)[places] for name in JOB_COLUMNS} if self.has_jobs else _no_jobs(len(places))
-        return replace(self, **chosen, **jobs, waits={})
+        chosen: Any = {name: getattr(self, name)[places] for name in (*_COLUMNS, "jobs")}
+        return replace(self, **chosen, waits={})
 
 
 def flow_table(requests: Iterable[FlowRequest]) -> FlowTable:
@@ -171,8 +192,8 @@ def flow_table(requests: Iterable[FlowRequest]) -> FlowTable:
         if request.job:
             jobs[place] = request.job, request.iteration, request.step, request.rank
     columns = zip(*rows, strict=True) if rows else ((),) * 6
-    of_jobs = [jobs.get(place, _NO_JOB) for place in range(len(rows))] if jobs else []
-    return table_of(tuple(hosts), tuple(tags), *columns, waits=waits, jobs=list(zip(*of_jobs, strict=True)))
+    of_jobs = [jobs.get(place, _NO_JOB) for place in range(len(rows))] if jobs else None
+    return table_of(tuple(hosts), tuple(tags), *columns, waits=waits, jobs=of_jobs)
 
 
 def table_of(
@@ -180,11 +201,11 @@ def table_of(
     tags: Sequence[str],
     *columns: Sequence[int] | Column,
     waits: Mapping[int, Wait] = MappingProxyType({}),
-    jobs: Sequence[Sequence[int] | Column] = (),
+    jobs: Sequence[Sequence[int]] | Column | None = None,
 ) -> FlowTable:
     """Return a table of the columns src, dst, tag, size_bytes, start_ns and, unless all are 0, queue_pair.
 
-    `jobs` has the columns job, iteration, step and rank, if any flow belongs to a job.
+    `jobs` has job, iteration, step and rank of each flow, if any flow belongs to a job.
     """
     import numpy as np
 
@@ -194,16 +215,8 @@ def table_of(
     }
     zeros = np.zeros(len(arrays["src"]), dtype=np.int32)
     values = {name: arrays.get(name, zeros) for name in _COLUMNS}
-    of_jobs = {name: np.asarray(column, dtype=np.int32) for name, column in zip(JOB_COLUMNS, jobs, strict=False)}
-    values |= of_jobs or _no_jobs(len(zeros))
+    values["jobs"] = np.empty((len(zeros), 0), dtype=np.int32) if jobs is None else np.asarray(jobs, dtype=np.int32)
     return FlowTable(hosts=tuple(hosts), tags=tuple(tags), **values, waits=dict(waits))
-
-
-def _no_jobs(count: int) -> dict[str, Column]:
-    """Return the columns of flows without jobs, which are views of a single 0."""
-    import numpy as np
-
-    return {name: np.broadcast_to(np.int32(0), count) for name in JOB_COLUMNS}
 
 
 def joined(tables: Sequence[FlowTable]) -> FlowTable:
@@ -215,5 +228,6 @@ def joined(tables: Sequence[FlowTable]) -> FlowTable:
     parts = [table.with_names(hosts, tags) for table in tables]
     columns = [np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS]
     has_jobs = any(part.has_jobs for part in parts)
-    jobs = [np.concatenate([getattr(part, name) for part in parts]) for name in JOB_COLUMNS] if has_jobs else ()
+    widened = [np.stack([getattr(part, name) for name in JOB_COLUMNS], axis=1) for part in parts] if has_jobs else []
+    jobs = np.concatenate(widened) if has_jobs else None
     return table_of(hosts, tags, *columns, jobs=jobs)
