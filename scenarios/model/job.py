@@ -6,9 +6,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-BARRIER_TAG = "barrier"
-"""The traffic class of the messages between two iterations. Figures of iterations leave them out."""
-
 
 @dataclass(frozen=True)
 class Job:

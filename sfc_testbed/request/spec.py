@@ -159,6 +159,10 @@ class FaultSpan(BaseModel):
     end_us: float | None = Field(description="null: until the end of the run.")
 
 
+BARRIER_TAG = "barrier"
+"""The traffic class of the signals between two iterations of a job. Figures of iterations leave them out."""
+
+
 class JobPlan(BaseModel):
     """A job that repeats a collective."""
 

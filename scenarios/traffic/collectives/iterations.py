@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sfc_testbed.request.spec import BARRIER_TAG
 from sfc_testbed.scenarios.model.flow import FlowRequest, joined_delay_ns
-from sfc_testbed.scenarios.model.job import BARRIER_TAG
 from sfc_testbed.scenarios.traffic.collectives.schedule import MOST_MESSAGES, Schedule, too_many_messages
 
 _BARRIER_BYTES = 8
