@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The flows of a job: iterations of a schedule with compute gaps and barriers between them.
 
-A message can wait only for messages of its own host. So the barrier consists of real messages, the dissemination barrier
-of Hensgen, Finkel and Manber (1988): in round k of ceil(log2 ranks), every rank signals to the rank at distance 2^k when
-it has the signal of the round before.
+A message can wait only for messages of its own host. So the barrier consists of real messages, the dissemination
+barrier of Hensgen, Finkel and Manber (1988): in round k of ceil(log2 ranks), every rank signals to the rank at distance
+2^k when it has the signal of the round before.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class TreeAllReduce(Algorithm):
         """Send each chunk up the tree, once it has arrived from all children, and down again."""
         trees = two_trees(range(call.ranks))
         for tree, (queue_pair, sizes) in zip(trees, _halves(call), strict=True):
-            from_below: dict[int, list[list[int]]] = defaultdict(lambda: [[] for _ in sizes])
+            from_below: dict[int, list[list[int]]] = {rank: [[] for _ in sizes] for rank in tree.downward}
             for rank in reversed(tree.downward[1:]):
                 for chunk, size_bytes in enumerate(sizes):
                     number = schedule.send(

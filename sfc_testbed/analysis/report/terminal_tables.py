@@ -27,7 +27,7 @@ from sfc_testbed.analysis.formatting import (
 from sfc_testbed.analysis.life.events import LifeEvent
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures
-from sfc_testbed.analysis.metrics.iterations import JobFigures
+from sfc_testbed.analysis.metrics.iterations import ChainLink, JobFigures
 from sfc_testbed.analysis.report.first_sentence import in_parentheses, resent_in_runs, unfinished_runs
 from sfc_testbed.analysis.report.page_tables import (
     COMPARED_ITERATION_HEADINGS,
@@ -407,16 +407,37 @@ def _slowdown_cells(
 
 
 def _iterations(jobs: Sequence[JobFigures]) -> list[RenderableType]:
-    """Return the table of the jobs' iterations and a line about each straggler; nothing without jobs."""
+    """Return the table of the jobs' iterations and a line about the slowest straggler; nothing without jobs."""
     if not jobs:
         return []
-    title = "iterations (bandwidths in GB/s)"
+    title = f"iterations of {'; '.join(dict.fromkeys(job.description for job in jobs))} (bandwidths in GB/s)"
     table = Table(title=title, title_style="", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for place, heading in enumerate(ITERATION_HEADINGS):
-        table.add_column(heading, justify="right" if place else "left")
-    for job in jobs:
-        table.add_row(*map(Text, iteration_cells(job)))
-    return [Fitted(table), *(Text(job.sentence) for job in jobs if job.sentence)]
+    rows = list(map(iteration_cells, jobs))
+    shown = [place for place in range(len(ITERATION_HEADINGS)) if any(row[place] != NOTHING for row in rows)]
+    for place in shown:
+        table.add_column(ITERATION_HEADINGS[place], justify="right")
+    for row in rows:
+        table.add_row(*(row[place] for place in shown))
+    last = max(jobs, key=lambda job: job.max_us or 0.0)
+    return [Fitted(table), *([Text(last.sentence)] if last.sentence else [])]
+
+
+def chain_table(result: RunResult, iteration: str, chain: Sequence[ChainLink]) -> RenderableType:
+    """Return the messages of an iteration's slowest chain, with the time that each one lost."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table.title = Text(f"slowest chain of iteration {iteration}, times in µs · {result.title} · {result.clock} clock")
+    table.title_style = "bold"
+    for heading in ("flow", "step", "from", "to", "size", "ready", "received", "FCT", "ideal", "lost"):
+        table.add_column(heading, justify="left" if heading in ("from", "to") else "right")
+    for link in chain:
+        row = link.row
+        table.add_row(
+            *map(str, (row["flow_id"], row["step"], row["src"], row["dst"])),
+            format_bytes(row["size_bytes"]),
+            *(f"{row[name]:,.2f}" for name in ("start_us", "received_us")),
+            *map(format_number, (link.fct_us, row["ideal_fct_us"], link.excess_us)),
+        )
+    return Fitted(table)
 
 
 def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[LifeEvent]) -> RenderableType:
