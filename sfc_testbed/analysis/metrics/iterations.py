@@ -80,7 +80,8 @@ class JobFigures(Figures):
         rank = last.host if last.rank is None else f"rank {last.rank} ({last.host})"
         return (
             f"Job {self.job} took longest in iteration {last.iteration}, where {rank} was last. "
-            f"In the slowest chain of {amount(len(last.chain), 'message')}, flow {last.flow} from {last.src} to {last.dst} lost most: "
+            f"In the slowest chain of {amount(len(last.chain), 'message')}, "
+            f"flow {last.flow} from {last.src} to {last.dst} lost most: "
             f"{format_us(last.fct_us)}, {format_ratio(last.fct_slowdown)} its ideal."
         )
 

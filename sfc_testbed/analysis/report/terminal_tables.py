@@ -30,9 +30,7 @@ from sfc_testbed.analysis.metrics.flows import CompletionFigures
 from sfc_testbed.analysis.metrics.iterations import ChainLink, JobFigures
 from sfc_testbed.analysis.report.first_sentence import in_parentheses, resent_in_runs, unfinished_runs
 from sfc_testbed.analysis.report.page_tables import (
-    COMPARED_ITERATION_HEADINGS,
     ITERATION_HEADINGS,
-    compared_iteration_cells,
     compared_quantity_tables,
     iteration_cells,
 )
@@ -40,7 +38,7 @@ from sfc_testbed.analysis.report.physics import physics_rows
 from sfc_testbed.analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from sfc_testbed.analysis.results.completions import CompletionRow
 from sfc_testbed.analysis.results.outcome import DEPENDS, FAILS, HOLDS
-from sfc_testbed.analysis.results.over_seeds import Estimate, SchemeOverSeeds, intervals_of
+from sfc_testbed.analysis.results.over_seeds import Estimate, SchemeOverSeeds, estimate_of, intervals_of
 from sfc_testbed.analysis.results.result import Level, RunResult, count_of
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.request.spec import RunConfig
@@ -200,12 +198,28 @@ def _completion_table(comparison: Comparison) -> Fitted:
 def _iteration_table(comparison: Comparison) -> Fitted:
     """Return the mean time and the bus bandwidth of the jobs' iterations."""
     over = ", mean over seeds" if comparison.over_seeds else ""
-    table = _table_below(f"iterations{over}", "job", comparison.label_heading)
-    for heading in COMPARED_ITERATION_HEADINGS:
+    kinds = dict.fromkeys(row.job.partition(" ")[2] for row in comparison.iterations)
+    of = f" of {next(iter(kinds))}" if len(kinds) == 1 and any(kinds) else ""
+    table = _table_below(f"iterations{of}{over}", "job", comparison.label_heading)
+    for heading in ("mean", "ratio", "max", "slowdown", "busbw, GB/s"):
         table.add_column(heading, justify="right")
     for row in comparison.iterations:
-        table.add_row(*map(Text, (row.job, row.label, *compared_iteration_cells(row))))
+        interval = row.ratio_over_seeds.interval if row.ratio_over_seeds else None
+        table.add_row(
+            Text(row.job.partition(" ")[0] if of else row.job),
+            Text(row.label),
+            "did not finish" if row.mean_us is None else _mean("us", row.mean, row.mean_us),
+            format_ratio(row.ratio) + format_interval(interval),
+            format_us(row.max_us),
+            format_number(row.slowdown),
+            _mean("busbw", row.busbw, row.busbw_gbytes_per_s),
+        )
     return Fitted(table, keys=2)
+
+
+def _mean(name: str, over_seeds: Estimate | None, value: float | None) -> str:
+    """Return a mean over the seeds, or else the value of a single run."""
+    return format_estimate(name, over_seeds or estimate_of([value]))
 
 
 def _quantity_table(comparison: Comparison) -> Fitted:
@@ -219,7 +233,12 @@ def _quantity_table(comparison: Comparison) -> Fitted:
 
 
 def _shown_completions(comparison: Comparison) -> Sequence[CompletionRow]:
-    """Return the completion times that the main table lacks: beside an incast, only those of dependent messages."""
+    """Return the completion times that the main table lacks: beside an incast, only those of dependent messages.
+
+    Jobs have their own table.
+    """
+    if comparison.iterations:
+        return []
     return comparison.decisive_completions if comparison.has_incast else comparison.completion
 
 

@@ -144,7 +144,8 @@ class _Bound:
     def _end_ns(self, number: int, host: int | None) -> float:
         """Return the least end of a message, as this host sees it; None: as its receiver sees it."""
         is_receipt = host in (None, self._dst[number])
-        return self._ready_ns[number] + (self._delivered if is_receipt else self._acknowledged)[number]
+        took_ns: float = (self._delivered if is_receipt else self._acknowledged)[number]
+        return self._ready_ns[number] + took_ns
 
     def _last_end_ns(self, waits: Waits, host: int) -> float:
         """Return a lower bound of the end of all these messages, plus their delays in ns, as this host sees it."""
