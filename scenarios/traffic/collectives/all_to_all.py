@@ -43,9 +43,9 @@ def _exchange(
                         other,
                         size_bytes,
                         step=first_step + (distance - 1 if is_shifted else 0),
-                        after=(*previous, *begins[rank]),
+                        after=previous,
+                        processed=begins[rank],
                         queue_pair=queue_pair,
-                        computes=bool(ready),
                     )
                 )
         before = arriving

@@ -93,9 +93,8 @@ class TreeAllReduce(Algorithm):
                         tree.parents[rank],
                         size_bytes,
                         step=tree.height[rank] + 1,
-                        after=from_below[rank][chunk],
+                        processed=from_below[rank][chunk],
                         queue_pair=queue_pair,
-                        computes=bool(tree.children[rank]),
                     )
                     from_below[tree.parents[rank]][chunk].append(number)
             _send_down(schedule, tree, queue_pair, sizes, tree.height[tree.root] + 1, from_below[tree.root])
