@@ -63,7 +63,7 @@ _UNITS: Mapping[str, tuple[_Kind, Decimal]] = MappingProxyType(
 
 
 def unit_of(name: str) -> str | None:
-    """Return the unit that the end of a name states, such as `ns` for `host_delay_ns`; None if it states no unit.
+    """Return the unit that a name ends in, such as `ns` for `host_delay_ns`, or that is the name `bytes`; otherwise None.
 
     A list has the plural: `host_rates_bps`.
     """
