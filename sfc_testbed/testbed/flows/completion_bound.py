@@ -5,7 +5,7 @@
 Only two limits count. A message takes at least its idle FCT after the messages that it waits for, and the messages of
 one host share its NIC. The order of the messages is free, and a NIC may switch between messages at any time. The end of
 all messages of a NIC is then the least possible if the NIC always sends a ready message with the longest way behind the
-NIC: Jackson's rule with preemption (docs/sources.md#all-reduce).
+NIC: Jackson's rule with preemption (docs/sources.md#ideal-completion).
 """
 
 from __future__ import annotations
