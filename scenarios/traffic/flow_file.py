@@ -130,7 +130,7 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
             window, requests = _measured_window_us(lines), tuple(_checked(_parse(lines), topology))
             notes = _late_start(requests)
         if any_waits(requests):
-            in_order_of_start(requests)
+            in_order_of_start(flow_table(requests))
     except WaitingError as error:
         raise ScenarioError(f"{path}: line {_line_of(error.place, lines)}: {error}") from error
     except (ValueError, csv.Error) as error:
