@@ -595,6 +595,42 @@ EXPORT_FORMAT = Change(
     "a-run/flows.csv",
 )
 
+COLLECTIVE_ALGORITHM = Change(
+    "algorithm of a collective",
+    {
+        "scenarios/traffic/collectives/flat.py": '''"""A broadcast in one step."""
+
+from __future__ import annotations
+
+from sfc_testbed.scenarios.traffic.collectives.schedule import Algorithm, Call, Schedule
+
+
+class FlatBroadcast(Algorithm):
+    """Rank 0 sends the buffer to all other ranks at once."""
+
+    has_chunks = False
+
+    def add_messages(self, schedule: Schedule, call: Call) -> None:
+        """Send the buffer to each rank."""
+        for rank in range(1, call.ranks):
+            schedule.send(0, rank, call.size_bytes, step=1)
+'''
+    },
+    {
+        "scenarios/traffic/collectives/table.py": {
+            "from sfc_testbed.scenarios.traffic.collectives.pipeline": (
+                "from sfc_testbed.scenarios.traffic.collectives.flat import FlatBroadcast\n"
+            ),
+            '"double-binary-tree": TreeBroadcast': '"flat": FlatBroadcast, ',
+        }
+    },
+    (
+        *(*_RUN, "collective", "--set", "collective=broadcast", "--set", "algorithm=flat"),
+        *("--set", "ranks=3", "--set", "bytes=10000"),
+    ),
+    r"broadcast \(flat\), 3 ranks",
+)
+
 LOADER = Change(
     "loader of a flow file",
     {
@@ -709,6 +745,7 @@ CHANGES = (
     SECTION_OF_A_PAGE,
     QUANTITY,
     EXPORT_FORMAT,
+    COLLECTIVE_ALGORITHM,
     LOADER,
     FIGURE_AT_THE_RECEIVER,
     FIGURE_OF_A_MESSAGE,
