@@ -677,16 +677,16 @@ FIGURE_AT_THE_RECEIVER = Change(
         "sfc_testbed/telemetry/figures.py": {
             "    corrupted: Annotated": "    received_bytes: Annotated[int | None, "
             'Meaning("bytes in order at the receiver", "B", bits=64)] = None\n'
-            '    received_us: Annotated[float | None, Meaning("time of the last byte", "µs")] = None\n'
+            '    last_byte_us: Annotated[float | None, Meaning("time of the last byte", "µs")] = None\n'
         },
         "hosts/transport/receiver.py": {
-            "corrupted=corrupted)": "received_bytes=self._bytes, received_us=self._clock.instant_us(now_ns), "
+            "corrupted=corrupted)": "received_bytes=self._bytes, last_byte_us=self._clock.instant_us(now_ns), "
         },
     },
     (
         *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", *_TINY, "&&"),
         *("python", "-m", "sfc_testbed.telemetry.document", "&&"),
-        *("python", "-c", f"{_PRINT}; print(flows['received_bytes', 'received_us'].max().rows())"),
+        *("python", "-c", f"{_PRINT}; print(flows['received_bytes', 'last_byte_us'].max().rows())"),
     ),
     r"^\[\(20000, [1-9]\d*\.\d+\)\]",
     contract=_OLDER_RUNS,
