@@ -15,6 +15,10 @@ if os.path.islink(os.path.join(__path__[0], "hosts")):  # noqa: PTH114, PTH118 (
     __path__[0] = os.path.realpath(__path__[0])
     __path__.insert(0, os.path.dirname(__path__[0]))  # noqa: PTH120
 
+from sfc_testbed.request.processor import check_before_use
+
+check_before_use()
+
 if TYPE_CHECKING:
     from sfc_testbed.api.comparison import Comparison as Comparison
     from sfc_testbed.api.functions import check as check
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from sfc_testbed.extend import Settings as Settings
     from sfc_testbed.extend import congestion_control as congestion_control
     from sfc_testbed.extend import flow_control as flow_control
+    from sfc_testbed.extend import load_balancing as load_balancing
     from sfc_testbed.extend import loss_recovery as loss_recovery
     from sfc_testbed.extend import scenario as scenario
     from sfc_testbed.extend import scheme as scheme
@@ -98,8 +103,8 @@ _PLACES = {
     "Sweep": "api.sweep",
     **dict.fromkeys(
         (
-            *("Settings", "congestion_control", "flow_control", "loss_recovery", "scenario", "scheme"),
-            *("switch_program", "topology"),
+            *("Settings", "congestion_control", "flow_control", "load_balancing", "loss_recovery", "scenario"),
+            *("scheme", "switch_program", "topology"),
         ),
         "extend",
     ),

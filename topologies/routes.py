@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
@@ -28,16 +28,30 @@ def routes_of(topology: Topology, switch: str) -> tuple[Route, ...]:
     """Return the routes of one switch: a /32 for each of its hosts, and each other ToR's /16 on all shortest paths."""
     port_of = {port.peer.node: port.number for port in topology.ports[switch] if port.peer_is_host}
     local = [Route(IPv4Network((host.ip, 32)), (port_of[host.name],)) for host in topology.hosts_of(switch)]
+    return (*local, *_remote_routes(topology, switch))
+
+
+def _remote_routes(topology: Topology, switch: str) -> Iterator[Route]:
+    """Yield the routes to each other ToR's /16 on all shortest paths."""
     between = [port for port in topology.ports[switch] if not port.peer_is_host]
-    remote = []
     for tor in topology.switches:
         if tor.prefix is None or tor.name == switch:
             continue
         hops = topology.hops[tor.name]
         if switch in hops:
             nearer = tuple(port.number for port in between if hops.get(port.peer.node) == hops[switch] - 1)
-            remote.append(Route(tor.prefix, nearer))
-    return (*local, *remote)
+            yield Route(tor.prefix, nearer)
+
+
+def equal_cost_ports(topology: Topology) -> Mapping[str, tuple[tuple[int, ...], ...]]:
+    """Return the different ECMP groups of each switch that has any: ports that share the packets to some ToR."""
+    groups = {
+        switch.name: tuple(
+            dict.fromkeys(route.ports for route in _remote_routes(topology, switch.name) if len(route.ports) > 1)
+        )
+        for switch in topology.switches
+    }
+    return {switch: of_switch for switch, of_switch in groups.items() if of_switch}
 
 
 def ports_between(topology: Topology, src: str, dst: str) -> tuple[Port, ...]:

@@ -84,9 +84,10 @@ def option(name: str, default: Any = None, *, joined_by: str | None = None) -> A
     return field(default=default, metadata={OPTION: name, JOINED_BY: joined_by})
 
 
-def variant_of(scheme: str, program: str | None) -> str:
-    """Return the name of the scheme, and of the P4 program unless it is the testbed's own."""
-    return scheme if program is None else f"{scheme} ({program})"
+def variant_of(scheme: str, load_balancing: str | None, program: str | None) -> str:
+    """Return the scheme, the load balancing unless it is the scheme's own, and the P4 program unless it is ours."""
+    name = scheme if load_balancing is None else f"{scheme}, {load_balancing}"
+    return name if program is None else f"{name} ({program})"
 
 
 @dataclass(frozen=True, config=_LAZY)
@@ -107,6 +108,8 @@ class RunSpec:
     topology: str | None = option("--topology")
     settings: Mapping[str, Any] = field(default_factory=dict, metadata={OPTION: "--set"})
     """The values of `--set` by key."""
+    load_balancing: str | None = option("--load-balancing")
+    """The name of a load balancing; None for the scheme's own."""
     captures: tuple[str, ...] = option("--pcap", (), joined_by=",")
     background: str | None = option("--background")
     hosts: str | None = option("--hosts")
@@ -128,8 +131,8 @@ class RunSpec:
 
     @property
     def variant(self) -> str:
-        """The label that distinguishes the run from runs with another scheme or program."""
-        return variant_of(self.scheme, self.program_name)
+        """The label that distinguishes the run from runs with another scheme, load balancing or program."""
+        return variant_of(self.scheme, self.load_balancing, self.program_name)
 
 
 class Physics(BaseModel):
@@ -213,6 +216,8 @@ class RunConfig(RunSpec):
     """The settings that the scheme's name states and that `--set` changed, such as `transport.congestion=hpcc`."""
     thresholds_bytes: dict[str, int]
     """Thresholds in the queue plot, such as {"Q_th": 250000, "Q_tg": 125000}."""
+    equal_cost_ports: dict[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    """The groups of ports over which each switch spreads packets to the same destination."""
     fault_spans: tuple[FaultSpan, ...] = ()
     measured_window_us: tuple[float, float] | None = None
     """The measured window. Flows that start outside it (warm-up, cool-down) count in totals only."""

@@ -20,8 +20,15 @@ from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, mode
 from sfc_testbed.analysis.formatting import amount
 from sfc_testbed.analysis.metrics.buffers import BufferFigures
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
-from sfc_testbed.analysis.metrics.flows import ALL_CLASSES, CompletionFigures, SizeBinFigures, SlowdownFigures
+from sfc_testbed.analysis.metrics.flows import (
+    ALL_CLASSES,
+    CompletionFigures,
+    ReorderingFigures,
+    SizeBinFigures,
+    SlowdownFigures,
+)
 from sfc_testbed.analysis.metrics.iterations import JobFigures
+from sfc_testbed.analysis.metrics.links import LinkBalance
 from sfc_testbed.analysis.metrics.signals import SignalFigures
 from sfc_testbed.place import command_name
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
@@ -199,6 +206,8 @@ class RunResult(Figures):
     schema_version: Literal[1] = RESULT_VERSION
     scenario: str
     scheme: str
+    load_balancing: str | None = None
+    """The name of the requested load balancing; None for the scheme's own, which the file omits."""
     program: str | None = None
     """The name of the P4 program; None for the testbed's own."""
     overridden: tuple[str, ...] = ()
@@ -227,6 +236,8 @@ class RunResult(Figures):
     max_buffer_bytes: int | None
     """The peak buffer over all switches; None if there are no samples."""
     throughput_gbps: Figure
+    link_balance: LinkBalance | None = None
+    """How evenly equal-cost links were used; None, which the file omits, without such links or without their trace."""
     completion: dict[str, CompletionFigures] = Field(default_factory=dict)
     """The completion time by traffic class. Older releases wrote only tags with dependent messages."""
     jobs: tuple[JobFigures, ...] = ()
@@ -236,6 +247,8 @@ class RunResult(Figures):
     drops: dict[str, int] | None
     resent: ResentCounts | None = None
     """Packets sent again, by reason. Also None in results of older releases."""
+    reordering: ReorderingFigures | None = None
+    """How far later packets overtook others; None, which the file omits, if no packet was overtaken."""
     unexplained_loss: int | None
     kernel_drops: int | None
     bts: BtsCounts | None
@@ -261,11 +274,14 @@ class RunResult(Figures):
     def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)
         omitted = {
+            "link_balance": None,
+            "reordering": None,
             "bfc": BfcFigures(),
             "has_fixed_duration": False,
             "setting_warnings": (),
             "overridden": (),
             "jobs": (),
+            "load_balancing": None,
         }
         return {
             name: value for name, value in fields.items() if name not in omitted or getattr(self, name) != omitted[name]
@@ -273,8 +289,8 @@ class RunResult(Figures):
 
     @property
     def variant(self) -> str:
-        """The name of the scheme, and of the P4 program unless it is the testbed's own."""
-        return variant_of(self.scheme, self.program)
+        """The label that distinguishes the run from runs with another scheme, load balancing or program."""
+        return variant_of(self.scheme, self.load_balancing, self.program)
 
     @property
     def title(self) -> str:
