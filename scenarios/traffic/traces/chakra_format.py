@@ -83,7 +83,7 @@ def messages() -> tuple[Any, Any]:
         label=_FIELD.LABEL_OPTIONAL,
         oneof_index=0,
     )
-    _add(file, "Metadata", ("version", 1, _FIELD.TYPE_STRING, False))
+    metadata = _add(file, "Metadata", ("version", 1, _FIELD.TYPE_STRING, False))
     _add(file, "InputsOutputs", ("values", 1, _FIELD.TYPE_STRING, False))
     node = _add(
         file,
@@ -95,20 +95,18 @@ def messages() -> tuple[Any, Any]:
         ("data_deps", 5, _FIELD.TYPE_UINT64, True),
         ("duration_micros", 7, _FIELD.TYPE_UINT64, False),
     )
-    for name, number, kind, label in (
-        ("inputs", 8, "InputsOutputs", _FIELD.LABEL_OPTIONAL),
-        ("attr", 10, "Attribute", _FIELD.LABEL_REPEATED),
+    for message, name, number, kind, label in (
+        (metadata, "attr", 2, "Attribute", _FIELD.LABEL_REPEATED),
+        (node, "inputs", 8, "InputsOutputs", _FIELD.LABEL_OPTIONAL),
+        (node, "attr", 10, "Attribute", _FIELD.LABEL_REPEATED),
     ):
-        node.field.add(
+        message.field.add(
             name=name, number=number, type=_FIELD.TYPE_MESSAGE, type_name=f".{_PACKAGE}.{kind}", label=label
         )
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    metadata, node_class = (
-        message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
-        for name in ("Metadata", "Node")
-    )
-    return metadata, node_class
+    found = [pool.FindMessageTypeByName(f"{_PACKAGE}.{name}") for name in ("Metadata", "Node")]
+    return message_factory.GetMessageClass(found[0]), message_factory.GetMessageClass(found[1])
 
 
 def _add(file: Any, name: str, *fields: tuple[str, int, int, bool]) -> Any:
@@ -128,8 +126,8 @@ def nodes_of(content: bytes) -> Iterator[Any]:
         raise RecordError("is compressed; decompress it with gunzip")
     first = next(records, None)
     try:
-        if first is None or not metadata.FromString(first[1]).version:
-            raise RecordError("has no Chakra metadata with a version; is it a Chakra trace?")
+        if first is None or not metadata.FromString(first[1]).ListFields():
+            raise RecordError("does not begin with Chakra metadata; is it a Chakra trace?")
     except DecodeError as error:
         raise RecordError("does not begin with Chakra metadata; is it a Chakra trace?") from error
     for begin, record in records:
