@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, PrivateAttr
 
@@ -38,6 +38,7 @@ class Replay(Workload):
     overlap: bool = Field(
         False, description="Let computations of one processor overlap if no dependency orders them; otherwise refused."
     )
+    passes: Annotated[int, Field(ge=1, le=10_000)] = Field(1, description="Training iterations of a SimAI workload.")
     shared_nic: bool = Field(False, description="Send through the host's NIC whatever NIC a GOAL schedule names.")
     _notes: tuple[str, ...] = PrivateAttr(())
 
@@ -47,7 +48,7 @@ class Replay(Workload):
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
         try:
-            trace = read_trace(Path(self.file), shares_nics=self.shared_nic)
+            trace = read_trace(Path(self.file), shares_nics=self.shared_nic, passes=self.passes)
             requests, notes = messages_of(trace, self._hosts(trace.ranks, topology, random), may_overlap=self.overlap)
         except ScenarioError as error:
             raise ScenarioError(f"{self.file}: {error}") from error

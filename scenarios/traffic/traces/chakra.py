@@ -169,7 +169,9 @@ class _Rank:
                 f"not {peer}",
             )
         if _whole(attributes.get(own, self._rank)) != self._rank:
-            raise TraceError(self._place(node), f"{own} is {attributes[own]}, but the file is that of rank {self._rank}")
+            raise TraceError(
+                self._place(node), f"{own} is {attributes[own]}, but the file is that of rank {self._rank}"
+            )
         return self._trace.add(
             Operation(
                 "send" if node.type == SEND else "receive",

@@ -11,13 +11,14 @@ from sfc_testbed.scenarios.model.scenario import ScenarioError
 from sfc_testbed.scenarios.traffic.traces.chakra import SUFFIX, parse_chakra, rank_files
 from sfc_testbed.scenarios.traffic.traces.goal import is_goal, parse_goal
 from sfc_testbed.scenarios.traffic.traces.operations import Trace
+from sfc_testbed.scenarios.traffic.traces.simai import is_simai, parse_simai
 
 MAX_FILE_BYTES = 500_000_000
 EXAMPLE = "training"
 _DATA = Path(__file__).parent.parent / "data"
 
 
-def read_trace(path: Path, *, shares_nics: bool = False) -> Trace:
+def read_trace(path: Path, *, shares_nics: bool = False, passes: int = 1) -> Trace:
     """Read a trace. ScenarioError, one line, if it is invalid or cannot be represented."""
     if path == Path(EXAMPLE) and not path.exists():
         path = _DATA / f"{EXAMPLE}.goal"
@@ -32,4 +33,9 @@ def read_trace(path: Path, *, shares_nics: bool = False) -> Trace:
         raise ScenarioError(f"cannot be read as a trace: it {error}") from error
     if is_goal(lines):
         return parse_goal(lines, shares_nics=shares_nics)
-    raise ScenarioError("not a trace: the first line of a GOAL schedule is `num_ranks N`")
+    if is_simai(lines):
+        return parse_simai(lines, passes=passes)
+    raise ScenarioError(
+        "not a trace: a GOAL schedule begins with `num_ranks N`, a SimAI workload with HYBRID_TRANSFORMER_FWD_IN_BCKWD, "
+        "and a Chakra trace has files NAME.0.et, NAME.1.et, ..."
+    )
