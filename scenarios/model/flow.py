@@ -36,6 +36,14 @@ class FlowRequest:
     be the source or the destination of each of them."""
     delay_ns: int | tuple[int, ...] = field(default=0, kw_only=True)
     """Time from the end of the last message in `after` until this message is ready, or a time for each of them."""
+    job: int = field(default=0, kw_only=True)
+    """The number of the job that the message belongs to, from 1; 0: none, and the next three fields are 0."""
+    iteration: int = field(default=0, kw_only=True)
+    """The number of the job's iteration, from 1."""
+    step: int = field(default=0, kw_only=True)
+    """The number of the step in the iteration, from 1."""
+    rank: int = field(default=0, kw_only=True)
+    """The rank of the source in the job, from 0."""
 
     @property
     def delays_ns(self) -> tuple[int, ...]:

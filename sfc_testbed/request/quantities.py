@@ -68,7 +68,7 @@ def unit_of(name: str) -> str | None:
     A list has the plural: `host_rates_bps`.
     """
     unit = name.rpartition("_")[2]
-    return unit if unit in _UNITS and unit != name else None
+    return unit if unit in _UNITS and (unit != name or name == "bytes") else None
 
 
 def has_unit(text: str) -> bool:

@@ -27,8 +27,15 @@ from sfc_testbed.analysis.formatting import (
 from sfc_testbed.analysis.life.events import LifeEvent
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures
+from sfc_testbed.analysis.metrics.iterations import JobFigures
 from sfc_testbed.analysis.report.first_sentence import in_parentheses, resent_in_runs, unfinished_runs
-from sfc_testbed.analysis.report.page_tables import compared_quantity_tables
+from sfc_testbed.analysis.report.page_tables import (
+    COMPARED_ITERATION_HEADINGS,
+    ITERATION_HEADINGS,
+    compared_iteration_cells,
+    compared_quantity_tables,
+    iteration_cells,
+)
 from sfc_testbed.analysis.report.physics import physics_rows
 from sfc_testbed.analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from sfc_testbed.analysis.results.completions import CompletionRow
@@ -59,6 +66,7 @@ def run_table(result: RunResult, config: RunConfig | None) -> RenderableType:
         verdict,
         *_warnings(result.warnings),
         _figures(figures),
+        *_iterations(result.jobs),
         slowdown_table(result),
     )
 
@@ -88,6 +96,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     meaning = (Text(f"{sentence}\n", style="bold") for sentence in comparison.meaning)
     others = [_class_table(comparison.other_classes, comparison.label_heading)] if comparison.other_classes else []
     together = [_completion_table(comparison)] if _shown_completions(comparison) else []
+    jobs = [_iteration_table(comparison)] if comparison.iterations else []
     quantities = [_quantity_table(comparison)] if comparison.quantities else []
     differences = map(Text, comparison.differences)
     claims = [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
@@ -96,7 +105,9 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     sentence = resent_in_runs(comparison)
     resent = [Text(f"{sentence}.\n")] if sentence else []
     notes = (*meaning, *resent, *claims, *_warnings(comparison.warnings))
-    return Group(*unfinished, *differences, table, *intervals, *unvaried, *others, *together, *quantities, *notes)
+    return Group(
+        *unfinished, *differences, table, *intervals, *unvaried, *others, *together, *jobs, *quantities, *notes
+    )
 
 
 def main_table(comparison: Comparison) -> Table:
@@ -183,6 +194,17 @@ def _completion_table(comparison: Comparison) -> Fitted:
         table.add_row(
             Text(row.tag), Text(row.label), "did not finish" if row.took_us is None else took, ratio, *against
         )
+    return Fitted(table, keys=2)
+
+
+def _iteration_table(comparison: Comparison) -> Fitted:
+    """Return the mean time and the bus bandwidth of the jobs' iterations."""
+    over = ", mean over seeds" if comparison.over_seeds else ""
+    table = _table_below(f"iterations{over}", "job", comparison.label_heading)
+    for heading in COMPARED_ITERATION_HEADINGS:
+        table.add_column(heading, justify="right")
+    for row in comparison.iterations:
+        table.add_row(*map(Text, (row.job, row.label, *compared_iteration_cells(row))))
     return Fitted(table, keys=2)
 
 
@@ -382,6 +404,19 @@ def _slowdown_cells(
     cells = [format_number(value) for value in percentiles]
     cells[last] += format_interval(intervals.get(names[last]))
     return cells
+
+
+def _iterations(jobs: Sequence[JobFigures]) -> list[RenderableType]:
+    """Return the table of the jobs' iterations and a line about each straggler; nothing without jobs."""
+    if not jobs:
+        return []
+    title = "iterations (bandwidths in GB/s)"
+    table = Table(title=title, title_style="", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for place, heading in enumerate(ITERATION_HEADINGS):
+        table.add_column(heading, justify="right" if place else "left")
+    for job in jobs:
+        table.add_row(*map(Text, iteration_cells(job)))
+    return [Fitted(table), *(Text(job.sentence) for job in jobs if job.sentence)]
 
 
 def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[LifeEvent]) -> RenderableType:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 import polars as pl
 
@@ -22,6 +23,8 @@ from sfc_testbed.analysis.metrics.flows import (
     throughput_gbps,
     traffic_classes,
 )
+from sfc_testbed.analysis.metrics.iterations import COLUMNS as JOB_COLUMNS
+from sfc_testbed.analysis.metrics.iterations import Waits, job_figures
 from sfc_testbed.analysis.metrics.signals import signal_figures
 from sfc_testbed.analysis.results.counters import Lateness, RunCounters, Spacing
 from sfc_testbed.analysis.results.fidelity import clock_margin_us, judge, lateness_share
@@ -93,14 +96,18 @@ def build_result(
     flows: Rows,
     queues: Rows,
     signals: Rows,
+    waits: Waits = MappingProxyType({}),
 ) -> RunResult:
-    """Build the result of a run, including its verdict. Empty traces are accepted."""
-    needed = _needed(flows)
+    """Build the result of a run, including its verdict. Empty traces are accepted.
+
+    `waits` has the flows that each flow waits for, which explain the slowest iterations of jobs.
+    """
+    needed = _needed(flows, config)
     return RunResult.model_validate(
         {
             **_identity(config),
             **_judged(config, counters, needed),
-            **_flow_figures(needed, config),
+            **_flow_figures(needed, config, waits),
             **_buffer_figures(queues),
             **_counted(counters),
             "bfc": _bfc(counters.bfc, needed),
@@ -121,7 +128,7 @@ def build_unfinished_result(
     config: RunConfig, reasons: Sequence[str], *, flows: Rows, queues: Rows, signals: Rows
 ) -> RunResult:
     """Build the result of a run whose runner was killed before it read the counters. The verdict is invalid."""
-    needed = _needed(flows)
+    needed = _needed(flows, config)
     counted = _flow_counts(needed).model_copy(update={"timeouts": None, "packets_resent": None, "never_started": 0})
     return RunResult.model_validate(
         {
@@ -139,9 +146,9 @@ def build_unfinished_result(
     )
 
 
-def _needed(flows: Rows) -> pl.DataFrame:
+def _needed(flows: Rows, config: RunConfig) -> pl.DataFrame:
     """Return the columns that figures need, because whole rows of millions of flows would take a GB."""
-    return answer(flows.lazy().select(_FLOW_COLUMNS))
+    return answer(flows.lazy().select(*_FLOW_COLUMNS, *(JOB_COLUMNS if config.jobs else ())))
 
 
 def _identity(config: RunConfig) -> dict[str, object]:
@@ -175,13 +182,14 @@ def _impossible_times(config: RunConfig, flows: pl.DataFrame) -> Iterator[str]:
             )
 
 
-def _flow_figures(flows: pl.DataFrame, config: RunConfig) -> dict[str, object]:
+def _flow_figures(flows: pl.DataFrame, config: RunConfig, waits: Waits = MappingProxyType({})) -> dict[str, object]:
     measured = flows if config.measured_window_us is None else started_between(flows, *config.measured_window_us)
     return {
         "fct_slowdown": slowdown_by_class(measured),
         "fct_slowdown_by_size": _size_bins(measured),
         "throughput_gbps": throughput_gbps(measured),
         "completion": completion_by_class(flows, config.ideal_completion_us),
+        "jobs": job_figures(flows, config.jobs, waits),
     }
 
 

@@ -18,6 +18,7 @@ from sfc_testbed.analysis.formatting import enumeration
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
 from sfc_testbed.analysis.metrics.flows import ALL_CLASSES
 from sfc_testbed.analysis.results.completions import CompletionRow, completion_rows, decisive_rows
+from sfc_testbed.analysis.results.iterations import IterationRow, iteration_figures, iteration_rows
 from sfc_testbed.analysis.results.meaning import Completion, Contrast, Ratio, Side, sentence
 from sfc_testbed.analysis.results.names import RunNames, differences_of, names_of
 from sfc_testbed.analysis.results.outcome import outcome_of
@@ -144,6 +145,8 @@ class Comparison(Figures):
     """The slowdown of the traffic classes that are not in `rows`, class by class."""
     completion: tuple[CompletionRow, ...] = ()
     """The completion time of the traffic classes, class by class."""
+    iterations: tuple[IterationRow, ...] = ()
+    """The iterations of the jobs, job by job."""
     claims: tuple[HeldClaim, ...] = ()
     quantities: tuple[QuantityRow, ...] = ()
     """The quantities of extensions, quantity by quantity."""
@@ -248,6 +251,7 @@ def compare(
         meaning=tuple(filter(None, map(sentence, _contrasts(rows, averaged, traffic_class, decisive)))),
         other_classes=tuple(_other_classes(results, names, classes, traffic_class)),
         completion=completion,
+        iterations=tuple(iteration_rows(results, names, has_seeds=bool(averaged))),
         claims=tuple(claims),
         quantities=tuple(_quantity_rows(quantities, names.variants if averaged else labels, has_seeds=bool(averaged))),
     )
@@ -446,6 +450,7 @@ def result_row(result: RunResult) -> dict[str, object]:
         "completion_us": completion.took_us if completion else None,
         "completion_ideal_us": completion.ideal_us if completion else None,
         "completion_slowdown": completion.slowdown if completion else None,
+        **iteration_figures(result),
         "drops": result.dropped,
         "resent": result.flows.packets_resent,
         **{f"resent_{reason}": count_of(result.resent, reason) for reason in RESENT_REASONS},

@@ -21,11 +21,12 @@ from sfc_testbed.analysis.formatting import amount
 from sfc_testbed.analysis.metrics.buffers import BufferFigures
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
 from sfc_testbed.analysis.metrics.flows import ALL_CLASSES, CompletionFigures, SizeBinFigures, SlowdownFigures
+from sfc_testbed.analysis.metrics.iterations import JobFigures
 from sfc_testbed.analysis.metrics.signals import SignalFigures
 from sfc_testbed.place import command_name
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.checks import refusal
-from sfc_testbed.request.spec import CONFIG_FILE, ClockName, variant_of, writer_of
+from sfc_testbed.request.spec import BARRIER_TAG, CONFIG_FILE, ClockName, variant_of, writer_of
 from sfc_testbed.request.stored_versions import version_refused, written_by
 from sfc_testbed.telemetry.atomic_file import replace_text
 from sfc_testbed.telemetry.journal import has_journal
@@ -228,6 +229,8 @@ class RunResult(Figures):
     throughput_gbps: Figure
     completion: dict[str, CompletionFigures] = Field(default_factory=dict)
     """The completion time by traffic class. Older releases wrote only tags with dependent messages."""
+    jobs: tuple[JobFigures, ...] = ()
+    """The iterations of each job. The file omits an empty list."""
     packets: PacketCounts | None
     """Frame counts. This and the following counters are None if the runner was killed before it read them."""
     drops: dict[str, int] | None
@@ -257,7 +260,13 @@ class RunResult(Figures):
     @model_serializer(mode="wrap")
     def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)
-        omitted = {"bfc": BfcFigures(), "has_fixed_duration": False, "setting_warnings": (), "overridden": ()}
+        omitted = {
+            "bfc": BfcFigures(),
+            "has_fixed_duration": False,
+            "setting_warnings": (),
+            "overridden": (),
+            "jobs": (),
+        }
         return {
             name: value for name, value in fields.items() if name not in omitted or getattr(self, name) != omitted[name]
         }
@@ -378,8 +387,8 @@ def read_result(folder: Path) -> RunResult:
 
 
 def headline_class(result: RunResult) -> str:
-    """Return the main traffic class: the one with the most flows except the incast, or `all` if there is none."""
-    names = [name for name in result.fct_slowdown if name not in (ALL_CLASSES, INCAST_TAG)]
+    """Return the main traffic class: the one with the most flows except incasts and barriers, or `all` if there is none."""
+    names = [name for name in result.fct_slowdown if name not in (ALL_CLASSES, INCAST_TAG, BARRIER_TAG)]
     if not names:
         return next(iter(result.fct_slowdown), ALL_CLASSES)
     return max(names, key=lambda name: result.fct_slowdown[name].flows)

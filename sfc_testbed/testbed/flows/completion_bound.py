@@ -20,7 +20,7 @@ from sfc_testbed.scenarios.model.flow import Flow
 from sfc_testbed.testbed.flows.ideal import IdealTimes
 
 
-class _Transmission(NamedTuple):
+class Transmission(NamedTuple):
     """A message on the NIC of its source host, in ns."""
 
     ready_ns: float
@@ -72,17 +72,17 @@ def _last_end_ns(
     A message ends with its delivery for the host that receives it, and with its acknowledgment for others. A delay
     after it counts as a part of its way behind the NIC.
     """
-    by_source: dict[str, list[_Transmission]] = defaultdict(list)
+    by_source: dict[str, list[Transmission]] = defaultdict(list)
     for place, delay_ns in waits:
         end = times.delivered if flows[place].dst == waiting else times.acknowledged
         sent_ns = float(times.sent[place])
         by_source[flows[place].src].append(
-            _Transmission(ready_ns[place], sent_ns, float(end[place]) - sent_ns + delay_ns)
+            Transmission(ready_ns[place], sent_ns, float(end[place]) - sent_ns + delay_ns)
         )
-    return max(map(_end_of_nic_ns, by_source.values()))
+    return max(map(end_of_nic_ns, by_source.values()))
 
 
-def _end_of_nic_ns(messages: list[_Transmission]) -> float:
+def end_of_nic_ns(messages: list[Transmission]) -> float:
     """Return the least possible time at which all messages of a NIC have ended."""
     messages.sort()
     ready: list[tuple[float, float]] = []  # negative rest, and time still needed on the NIC

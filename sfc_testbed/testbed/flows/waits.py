@@ -52,7 +52,7 @@ def ideal_waits(
     tags = {flow.tag for flow in flows if flow.after}
     start_ns = _Schedule(flows, times, tags).run()
     completion_ns = {}
-    for tag in sorted(tags):
+    for tag in sorted({flow.tag for flow in flows if flow.after and not flow.job}):  # jobs have ideal iterations
         tagged = [place for place, flow in enumerate(flows) if flow.tag == tag]
         completion_ns[tag] = floor(completion_bound_ns(flows, times, tagged))  # a bound: never rounded up
     return Waits({place: round(at_ns) for place, at_ns in start_ns.items()}, completion_ns)
