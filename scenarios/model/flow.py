@@ -19,8 +19,9 @@ class FlowRequest:
     """A message that a workload requests. It is ready to be sent `start_ns` after the start of the run.
 
     A message that waits for others (`after`) is ready `delay_ns` after its source has seen the last of them end, but
-    not before `start_ns`. With a delay for each of them, it is ready when every one of these delays has passed. A message ends at its destination when the destination has received all of it. It ends at its
-    source when all of it is acknowledged. The waiting host therefore knows from its own events when to begin.
+    not before `start_ns`. With a delay for each of them, it is ready when every one of these delays has passed. A
+    message ends at its destination when the destination has received all of it. It ends at its source when all of it is
+    acknowledged. The waiting host therefore knows from its own events when to begin.
     """
 
     src: str

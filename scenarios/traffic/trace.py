@@ -25,12 +25,12 @@ class Replay(Workload):
 
     file: str = Field(
         EXAMPLE,
-        description="A GOAL schedule, a SimAI workload, or a Chakra execution trace (NAME of NAME.0.et, NAME.1.et, ...); "
+        description="A GOAL schedule, a SimAI workload, or a Chakra trace (NAME of NAME.0.et, NAME.1.et, ...); "
         f"{EXAMPLE}: a small ring that comes with the testbed.",
     )
     placement: Literal["packed", "striped", "random"] = Field(
         "packed",
-        description="packed: rank 0 is on h1, rank 1 on h2, ...; striped: ranks alternate over the ToRs; random: by seed.",
+        description="packed: ranks fill rack after rack; striped: they alternate over the racks; random: by the seed.",
     )
     ranks: list[str] | None = Field(
         None, description="The host of each rank, instead of a placement; ranks on the same host exchange data at once."
@@ -69,9 +69,8 @@ class Replay(Workload):
                 f"the trace has {count} ranks, but this network has {len(names)} hosts; "
                 f"{more_hosts(topology, count - len(names))}"
             )
-        if self.placement == "striped":
-            racks = [topology.hosts_of(switch.name) for switch in topology.switches if switch.is_tor]
-            names = [host.name for turn in zip_longest(*racks) for host in turn if host is not None]
-        elif self.placement == "random":
-            names = [names[place] for place in random.permutation(len(names))]
-        return names[:count]
+        if self.placement == "random":
+            return [names[place] for place in random.permutation(len(names))[:count]]
+        racks = [topology.hosts_of(switch.name) for switch in topology.switches if switch.is_tor]
+        turns = zip_longest(*racks) if self.placement == "striped" else racks
+        return [host.name for turn in turns for host in turn if host is not None][:count]

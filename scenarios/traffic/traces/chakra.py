@@ -51,9 +51,9 @@ _DEFAULT_GROUPS = ("", "0")
 
 
 def rank_files(path: Path) -> list[Path] | None:
-    """Return the files of all ranks of a trace, by its name without `.RANK.et` or one of its files; None: there are none.
+    """Return the files of all ranks of a trace, from its name without `.RANK.et` or one of its files.
 
-    ScenarioError if the file of a rank is missing.
+    None: there are none. ScenarioError if the file of a rank is missing.
     """
     name = re.sub(r"\.[0-9]{1,6}\.et$", "", path.name)
     pattern = re.compile(re.escape(name) + r"\.(0|[1-9][0-9]{0,5})\.et")
@@ -165,13 +165,11 @@ class _Rank:
         if peer is None or not 0 <= peer < self._trace.ranks or peer == self._rank:
             raise TraceError(
                 self._place(node),
-                f"{TYPES[node.type]}: {other} must be another rank of 0 to {self._trace.ranks - 1} (one for each file), "
+                f"{TYPES[node.type]}: {other} must be another rank of 0 to {self._trace.ranks - 1}, which have files, "
                 f"not {peer}",
             )
         if _whole(attributes.get(own, self._rank)) != self._rank:
-            raise TraceError(
-                self._place(node), f"{own} is {attributes[own]}, but the file is that of rank {self._rank}"
-            )
+            raise TraceError(self._place(node), f"{own} is {attributes[own]}, but the file is of rank {self._rank}")
         return self._trace.add(
             Operation(
                 "send" if node.type == SEND else "receive",

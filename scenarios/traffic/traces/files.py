@@ -36,6 +36,6 @@ def read_trace(path: Path, *, shares_nics: bool = False, passes: int = 1) -> Tra
     if is_simai(lines):
         return parse_simai(lines, passes=passes)
     raise ScenarioError(
-        "not a trace: a GOAL schedule begins with `num_ranks N`, a SimAI workload with HYBRID_TRANSFORMER_FWD_IN_BCKWD, "
-        "and a Chakra trace has files NAME.0.et, NAME.1.et, ..."
+        "not a trace: a GOAL schedule begins with `num_ranks N`, a SimAI workload with "
+        "HYBRID_TRANSFORMER_FWD_IN_BCKWD, and a Chakra trace has files NAME.0.et, NAME.1.et, ..."
     )

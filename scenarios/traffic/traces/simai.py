@@ -4,11 +4,11 @@
 
 The first line names the policy and the sizes of the groups, the second the number of rows. A row has a layer's name, a
 column that is not used, and three triples of computing time in ns, collective and bytes: of the forward pass, of the
-input gradients and of the weight gradients. A time of the update ends the row.
+input gradients and of the weight gradients. The time of an update ends the row.
 
 A GPU works as in SimAI's packet simulator: forward through all rows, each with its collective; then backward through
 all rows, first the input gradients with their collective, then the weight gradients, whose collective nothing waits
-for but the same row of the next pass.
+for but the same row of the next iteration. After each collective passes the time of the update.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ def parse_simai(lines: Iterable[str], *, passes: int = 1) -> Trace:
     layers = list(_layers(rows))
     trace = Trace(sizes.gpus)
     for rank in range(sizes.gpus):
-        _add_rank(trace, sizes, layers, rank, passes)
+        gpu = _Gpu(trace, sizes, rank)
+        for _ in range(passes):
+            gpu.add_iteration(layers)
     return trace
 
 
@@ -174,33 +176,59 @@ def _whole(place: str, text: str) -> int:
     return number
 
 
-def _add_rank(trace: Trace, sizes: _Sizes, layers: Sequence[_Layer], rank: int, passes: int) -> None:
-    """Add the operations of one GPU."""
+class _Gpu:
+    """The operations of one GPU, which are added to the trace in the order of its work."""
 
-    def work(layer: _Layer, phase: _Phase, name: str, after: Sequence[int]) -> tuple[int, int]:
-        """Add a computation and its collective. Return the operations that end them."""
-        computed = trace.add(
+    def __init__(self, trace: Trace, sizes: _Sizes, rank: int) -> None:
+        self._trace = trace
+        self._sizes = sizes
+        self._rank = rank
+        self._iteration = 0
+        self._last: list[int] = []
+        """The operations that the next computation waits for."""
+        self._updated: dict[str, int] = {}
+        """The operation that ends the last update of each row's weights."""
+
+    def add_iteration(self, layers: Sequence[_Layer]) -> None:
+        """Add a forward and a backward pass."""
+        self._iteration += 1
+        for layer in layers:
+            if layer.place in self._updated:
+                self._last = [*self._last, self._updated[layer.place]]
+            self._last = [self._exchanged(layer, layer.forward, "forward", self._computed(layer, layer.forward))]
+        for layer in reversed(layers):
+            inputs, weights = layer.input_gradient, layer.weight_gradient
+            self._last = [self._exchanged(layer, inputs, "input gradient", self._computed(layer, inputs))]
+            computed = self._computed(layer, weights)
+            self._updated[layer.place] = self._exchanged(layer, weights, "weight gradient", computed)
+            self._last = [computed]
+
+    def _computed(self, layer: _Layer, phase: _Phase) -> int:
+        return self._trace.add(
             Operation(
-                "compute", rank, layer.place, duration_ns=phase.duration_ns, processor="gpu", after_end=list(after)
+                "compute",
+                self._rank,
+                layer.place,
+                duration_ns=phase.duration_ns,
+                processor="gpu",
+                after_end=self._last,
             )
         )
-        if phase.collective is None:
-            return computed, computed
-        group = sizes.group(phase.group, rank)
-        size_bytes = max(phase.size_bytes, _LEAST_FORWARD_BYTES) if name == "forward" else phase.size_bytes
-        traffic_class = f"{phase.group.lower().replace('_', '-')}-{phase.collective}"
-        identity = (phase.group, name, layer.place, number)
-        part = Part(group, group.index(rank), size_bytes, identity, layer.place, traffic_class)
-        return computed, add_collective(trace, phase.collective, part, [computed])
 
-    last: list[int] = []
-    updated: list[list[int]] = [[] for _ in layers]
-    for number in range(passes):
-        for layer, weights in zip(layers, updated, strict=True):
-            last = [work(layer, layer.forward, "forward", [*last, *weights])[1]]
-        for layer, weights in zip(reversed(layers), reversed(updated), strict=True):
-            _, ended = work(layer, layer.input_gradient, "input", last)
-            computed, ended = work(layer, layer.weight_gradient, "weight", [ended])
-            update = Operation("compute", rank, layer.place, duration_ns=layer.update_ns, after_end=[ended])
-            weights[:] = [trace.add(update)]
-            last = [computed]
+    def _exchanged(self, layer: _Layer, phase: _Phase, name: str, computed: int) -> int:
+        """Add the collective of a phase, and the update after it. Return the operation that ends it."""
+        if phase.collective is None:
+            return computed
+        group = self._sizes.group(phase.group, self._rank)
+        part = Part(
+            group,
+            group.index(self._rank),
+            max(phase.size_bytes, _LEAST_FORWARD_BYTES) if name == "forward" else phase.size_bytes,
+            (phase.group, name, layer.place, self._iteration),
+            layer.place,
+            f"{phase.group.lower().replace('_', '-')}-{phase.collective}",
+        )
+        ended = add_collective(self._trace, phase.collective, part, [computed])
+        return self._trace.add(
+            Operation("compute", self._rank, layer.place, duration_ns=layer.update_ns, after_end=[ended])
+        )
