@@ -51,8 +51,8 @@ def _renumbered(request: FlowRequest, rank: dict[int, int], start_ns: int) -> Fl
         new = rank[number - 1] + 1
         delays_ns[new] = max(delay_ns, delays_ns.get(new, 0))
     after = tuple(sorted(delays_ns))
-    delay_ns = joined_delay_ns([delays_ns[number] for number in after]) if after else request.delay_ns
-    return replace(request, start_ns=start_ns, after=after, delay_ns=delay_ns)
+    joined_ns = joined_delay_ns([delays_ns[number] for number in after]) if after else request.delay_ns
+    return replace(request, start_ns=start_ns, after=after, delay_ns=joined_ns)
 
 
 def _dependents(requests: Sequence[FlowRequest]) -> list[dict[int, int]]:

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-
 from sfc_testbed.scenarios.model.scenario import ScenarioError
 from sfc_testbed.scenarios.traffic.collectives.schedule import Call, Schedule
 from sfc_testbed.scenarios.traffic.collectives.table import COLLECTIVES
@@ -78,6 +76,8 @@ def _messages(
 
     The second value has the numbers of the messages that each rank sends or receives.
     """
+    import numpy as np
+
     schedule = Schedule()
     algorithm = next(iter(COLLECTIVES[name].algorithms.values()))()
     algorithm.add_messages(schedule, Call(count, size_bytes, 1, 0.0, np.random.default_rng(0)))

@@ -1,30 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Reads the trace of a file, in the format that its content has."""
+"""Reads the trace of a file, in the format that its content has. The reader of a format is imported when it is used."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.scenarios.model.scenario import ScenarioError
-from sfc_testbed.scenarios.traffic.traces.chakra import SUFFIX, parse_chakra, rank_files
-from sfc_testbed.scenarios.traffic.traces.goal import is_goal, parse_goal
+from sfc_testbed.scenarios.traffic.hpcc_files import LoadedFlows
+from sfc_testbed.scenarios.traffic.traces.messages import messages_of
 from sfc_testbed.scenarios.traffic.traces.operations import Trace
-from sfc_testbed.scenarios.traffic.traces.simai import is_simai, parse_simai
 
 MAX_FILE_BYTES = 500_000_000
 EXAMPLE = "training"
 _DATA = Path(__file__).parent.parent / "data"
+_CHAKRA_SUFFIX = ".et"
+_FIRST_ROWS = 1_000
+"""The rows among which the first that is neither empty nor a comment must be."""
+_SIMAI_POLICIES = (
+    "DATA", "MODEL", "MICRO", "HYBRID_DATA_MODEL", "HYBRID_MODEL_DATA", "HYBRID_DLRM", "HYBRID_DLRM_ENHANCED",
+    "DISTRIBUTED_INFERENCE", "HYBRID_TRANSFORMER", "HYBRID_TRANSFORMER_FWD_IN_BCKWD", "HYBRID_CUSTOMIZED",
+)  # fmt: skip
 
 
 def read_trace(path: Path, *, shares_nics: bool = False, passes: int = 1) -> Trace:
     """Read a trace. ScenarioError, one line, if it is invalid or cannot be represented."""
     if path == Path(EXAMPLE) and not path.exists():
         path = _DATA / f"{EXAMPLE}.goal"
-    files = rank_files(path) if path.suffix == SUFFIX or not path.exists() else None
-    if files is not None:
-        return parse_chakra(files)
+    trace = read_chakra(path)
+    if trace is not None:
+        return trace
     try:
         lines = read_bounded_text(path, MAX_FILE_BYTES).splitlines()
     except FileNotFoundError as error:
@@ -32,10 +39,64 @@ def read_trace(path: Path, *, shares_nics: bool = False, passes: int = 1) -> Tra
     except FileRefused as error:
         raise ScenarioError(f"cannot be read as a trace: it {error}") from error
     if is_goal(lines):
-        return parse_goal(lines, shares_nics=shares_nics)
+        return _goal(lines, shares_nics=shares_nics)
     if is_simai(lines):
-        return parse_simai(lines, passes=passes)
+        return _simai(lines, passes=passes)
     raise ScenarioError(
         "not a trace: a GOAL schedule begins with `num_ranks N`, a SimAI workload with "
         "HYBRID_TRANSFORMER_FWD_IN_BCKWD, and a Chakra trace has files NAME.0.et, NAME.1.et, ..."
     )
+
+
+def read_chakra(path: Path) -> Trace | None:
+    """Read a Chakra trace; None if the path is neither one of its files nor their name without `.RANK.et`."""
+    if path.suffix != _CHAKRA_SUFFIX and path.exists():
+        return None
+    from sfc_testbed.scenarios.traffic.traces.chakra import parse_chakra, rank_files
+
+    files = rank_files(path)
+    return None if files is None else parse_chakra(files)
+
+
+def is_goal(lines: Sequence[str]) -> bool:
+    """Whether a file begins with the number of ranks, after comments."""
+    first = next((line.lstrip() for line in lines[:_FIRST_ROWS] if not _is_comment(line)), "")
+    return first.startswith("num_ranks")
+
+
+def is_simai(lines: Sequence[str]) -> bool:
+    """Whether a file begins with a policy of SimAI's workloads, after comments."""
+    first = next((line.split() for line in lines[:_FIRST_ROWS] if not _is_comment(line)), [])
+    return bool(first) and first[0] in _SIMAI_POLICIES
+
+
+def _is_comment(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith(("//", "#", "/*", "*"))
+
+
+def parse_goal_flows(lines: Sequence[str]) -> LoadedFlows:
+    """Parse a GOAL schedule as a flow list: rank 0 is h1."""
+    return flows_of_trace(_goal(lines))
+
+
+def parse_simai_flows(lines: Sequence[str]) -> LoadedFlows:
+    """Parse a SimAI workload as a flow list: rank 0 is h1."""
+    return flows_of_trace(_simai(lines))
+
+
+def flows_of_trace(trace: Trace) -> LoadedFlows:
+    """Return the messages of a trace whose rank 0 is h1, rank 1 h2 and so on."""
+    requests, notes = messages_of(trace, [f"h{rank + 1}" for rank in range(trace.ranks)])
+    return LoadedFlows(((0, request) for request in requests), tuple(notes))
+
+
+def _goal(lines: Sequence[str], *, shares_nics: bool = False) -> Trace:
+    from sfc_testbed.scenarios.traffic.traces.goal import parse_goal
+
+    return parse_goal(lines, shares_nics=shares_nics)
+
+
+def _simai(lines: Sequence[str], *, passes: int = 1) -> Trace:
+    from sfc_testbed.scenarios.traffic.traces.simai import parse_simai
+
+    return parse_simai(lines, passes=passes)

@@ -41,12 +41,6 @@ _FORM = (
 )
 
 
-def is_goal(lines: Iterable[str]) -> bool:
-    """Whether the first statement of a file is the number of ranks."""
-    first = next(_statements(lines), None)
-    return first is not None and first[1].startswith("num_ranks")
-
-
 def parse_goal(lines: Iterable[str], *, shares_nics: bool = False) -> Trace:
     """Parse a schedule. TraceError names the line of what is invalid or cannot be represented.
 

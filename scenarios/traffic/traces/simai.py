@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from sfc_testbed.request.shown import shortened, shown
 from sfc_testbed.scenarios.traffic.numbers import Row, rows_of, whole
@@ -23,10 +22,6 @@ from sfc_testbed.scenarios.traffic.traces.collectives import Part, add_collectiv
 from sfc_testbed.scenarios.traffic.traces.operations import MOST_RANKS, Operation, Trace, TraceError
 
 _POLICY = "HYBRID_TRANSFORMER_FWD_IN_BCKWD"
-_OTHER_POLICIES = (
-    "DATA", "MODEL", "MICRO", "HYBRID_DATA_MODEL", "HYBRID_MODEL_DATA", "HYBRID_DLRM", "HYBRID_DLRM_ENHANCED",
-    "DISTRIBUTED_INFERENCE", "HYBRID_TRANSFORMER", "HYBRID_CUSTOMIZED",
-)  # fmt: skip
 _COLUMNS = 12
 _ROW = "`name -1 ns collective bytes ns collective bytes ns collective bytes ns`"
 _COLLECTIVES = {
@@ -80,12 +75,6 @@ class _Layer:
     input_gradient: _Phase
     weight_gradient: _Phase
     update_ns: int
-
-
-def is_simai(lines: Iterable[str]) -> bool:
-    """Whether the first word of a file is a policy of the format."""
-    first = next(rows_of(islice(lines, 100)), None)
-    return first is not None and first.words[0] in (_POLICY, *_OTHER_POLICIES)
 
 
 def parse_simai(lines: Iterable[str], *, passes: int = 1) -> Trace:
