@@ -48,9 +48,10 @@ def parse_goal(lines: Iterable[str], *, shares_nics: bool = False) -> Trace:
     """
     statements = _statements(lines)
     number, text = next(statements, (1, ""))
+    first = f"line {number}"
     header = _HEADER.fullmatch(text)
     if header is None or not 1 <= int(header[1]) <= MOST_RANKS:
-        raise TraceError(f"line {number}", f"not `num_ranks N`, with 1 to {MOST_RANKS} ranks: {shown(text)}")
+        raise TraceError(first, f"not `num_ranks N`, with 1 to {MOST_RANKS} ranks: {shown(text)}")
     trace = Trace(int(header[1]))
     begins: dict[int, int] = {}
     for number, text in statements:
@@ -65,9 +66,7 @@ def parse_goal(lines: Iterable[str], *, shares_nics: bool = False) -> Trace:
         _Schedule(trace, rank, shares_nics).read(statements, number)
     missing = next((rank for rank in range(trace.ranks) if rank not in begins), None)
     if missing is not None:
-        raise TraceError(
-            f"line {number}", f"the file ends without rank {missing}, but num_ranks is {trace.ranks}; add its block"
-        )
+        raise TraceError(first, f"num_ranks is {trace.ranks}, but the file has no block of rank {missing}; add it")
     return trace
 
 

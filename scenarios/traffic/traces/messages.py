@@ -20,6 +20,10 @@ from sfc_testbed.scenarios.traffic.traces.operations import Operation, Trace, Tr
 MOST_MESSAGES = 1_000_000
 MOST_WAITS = 5_000_000
 """The most pairs of messages of which one waits for the other."""
+_MOST_STEPS_BACK = 32
+"""The most dependencies that are followed to find messages for which another message has waited."""
+_MANY_DELAYS = 8
+"""The number of messages above which an operation that is no send drops the unnecessary ones."""
 MAX_TIME_NS = 3_600_000_000_000
 """The longest start or delay: the length of the longest run."""
 
@@ -211,13 +215,16 @@ class _Messages:
         if operation.size_bytes > MAX_SIZE_BYTES:
             raise TraceError(operation.place, f"a message has at most {MAX_SIZE_BYTES} B, not {operation.size_bytes}")
         self._empty += not operation.size_bytes
-        self._waits += len(start.delays_ns)
+        delays_ns = {number: delay_ns + start.more_ns for number, delay_ns in start.delays_ns.items()}
+        if len(delays_ns) > 1:
+            self._drop_earlier(delays_ns, source)
+        self._waits += len(delays_ns)
         if len(self.requests) >= MOST_MESSAGES or self._waits > MOST_WAITS:
             raise TraceError(
                 operation.place,
                 f"too large up to here: at most {MOST_MESSAGES:,} messages, which wait for {MOST_WAITS:,} in all",
             )
-        after = tuple(sorted(start.delays_ns))
+        after = tuple(sorted(delays_ns))
         self.requests.append(
             FlowRequest(
                 source,
@@ -226,7 +233,7 @@ class _Messages:
                 start.constant_ns + start.more_ns,
                 operation.traffic_class,
                 after=after,
-                delay_ns=joined_delay_ns([start.delays_ns[number] + start.more_ns for number in after]),
+                delay_ns=joined_delay_ns([delays_ns[number] for number in after]),
             )
         )
         number = len(self.requests)
@@ -243,24 +250,26 @@ class _Messages:
             constant_ns = max(constant_ns, time.constant_ns + time.more_ns)
             for number, delay_ns in time.delays_ns.items():
                 delays_ns[number] = max(delays_ns.get(number, 0), delay_ns + time.more_ns)
-        if len(delays_ns) > 1:
+        if len(delays_ns) > _MANY_DELAYS:
             self._drop_earlier(delays_ns, host)
         return _Time(constant_ns, delays_ns)
 
     def _drop_earlier(self, delays_ns: dict[int, int], host: str) -> None:
-        """Remove messages that another of the messages has waited for long enough.
+        """Remove messages that another of the messages has waited for long enough, perhaps through further messages.
 
-        The host sees the end of the earlier message no later than the source of the other message did, if both have
-        the same source, or if the host is the source of the other message.
+        The host sees the end of the earlier message no later than the source of the one that waited for it did, if both
+        have the same source, or if the host is the source of the one that waited.
         """
         for number in sorted(delays_ns, reverse=True):
-            if number not in delays_ns:
-                continue
-            request = self.requests[number - 1]
-            for earlier, waited_ns in zip(request.after, request.delays_ns, strict=True):
-                if (
-                    earlier in delays_ns
-                    and delays_ns[earlier] <= waited_ns + delays_ns[number]
-                    and request.src in (host, self.requests[earlier - 1].src)
-                ):
-                    del delays_ns[earlier]
+            steps = _MOST_STEPS_BACK
+            waited = [(number, delays_ns[number])] if number in delays_ns else []
+            while waited and steps:
+                later, later_ns = waited.pop()
+                request = self.requests[later - 1]
+                for earlier, waited_ns in zip(request.after, request.delays_ns, strict=True):
+                    steps = max(0, steps - 1)
+                    total_ns = later_ns + waited_ns
+                    is_seen = request.src in (host, self.requests[earlier - 1].src)
+                    if is_seen and delays_ns.get(earlier, total_ns + 1) <= total_ns:
+                        del delays_ns[earlier]
+                    waited.append((earlier, total_ns))
