@@ -9,10 +9,10 @@ send no lines.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -250,11 +250,6 @@ def _commands() -> TypeAdapter[Command]:
 
 @cache
 def _events() -> TypeAdapter[AgentEvent]:
-    # The fields of a compiled dataclass have no types but those of single classes: `float | None` is missing.
-    for figures in (SenderFigures, ReceiverFigures):
-        hints = get_type_hints(figures, include_extras=True)
-        for field in fields(figures):
-            field.type = hints[field.name]
     return TypeAdapter(Annotated[AgentEvent, Field(discriminator="event")])
 
 

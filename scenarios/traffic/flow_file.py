@@ -33,14 +33,8 @@ from sfc_testbed.scenarios.model.scenario import ScenarioError, check_host
 from sfc_testbed.scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
 from sfc_testbed.scenarios.traffic.hpcc_files import LoadedFlows, is_hpcc_file, parse_hpcc_flows
 from sfc_testbed.scenarios.traffic.numbers import is_number, whole
-from sfc_testbed.scenarios.traffic.traces.files import (
-    flows_of_trace,
-    is_goal,
-    is_simai,
-    parse_goal_flows,
-    parse_simai_flows,
-    read_chakra,
-)
+from sfc_testbed.scenarios.traffic.trace_files import parse_goal_flows, parse_simai_flows, read_chakra_flows
+from sfc_testbed.scenarios.traffic.traces.files import is_goal, is_simai
 from sfc_testbed.topologies.model import Topology
 
 FILE_NAME = "flows-input.csv"
@@ -156,10 +150,9 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
 def _read_chakra(path: Path, topology: Topology) -> FlowList | None:
     """Read the files of a Chakra trace; None if the path names none."""
     try:
-        trace = read_chakra(path)
-        if trace is None:
+        loaded = read_chakra_flows(path)
+        if loaded is None:
             return None
-        loaded = flows_of_trace(trace)
         return FlowList(tuple(_checked(loaded.numbered, topology)), None, _notes(path, loaded.notes))
     except ScenarioError as error:
         raise ScenarioError(f"{path}: {error}") from error

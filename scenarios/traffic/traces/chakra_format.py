@@ -58,7 +58,7 @@ _VALUES = {
     "bool_val": (27, _FIELD.TYPE_BOOL),
     "string_val": (29, _FIELD.TYPE_STRING),
 }
-"""Numbers and types of the fields of an attribute of which one has its value. Floats and most lists are not used."""
+"""Numbers and types of the fields that may hold an attribute's value. Floats and most lists are not used."""
 _BOOL_LIST = 28
 
 

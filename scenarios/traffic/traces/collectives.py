@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The parts of ranks in collectives, for traces that name a collective instead of its messages.
 
-The messages are those of the first algorithm in the table of collectives: a ring, and for an all-to-all all at once.
+The first algorithm in the table of collectives gives the messages: a ring, and for an all-to-all all at once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Part:
     position: int
     """The position of the rank in the group."""
     size_bytes: int
-    """The larger one of each rank's input and output."""
+    """The size of the input or output of a rank, whichever is larger."""
     identity: object
     """A value that differs between collectives."""
     place: str

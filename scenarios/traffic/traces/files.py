@@ -9,8 +9,6 @@ from pathlib import Path
 
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.scenarios.model.scenario import ScenarioError
-from sfc_testbed.scenarios.traffic.hpcc_files import LoadedFlows
-from sfc_testbed.scenarios.traffic.traces.messages import messages_of
 from sfc_testbed.scenarios.traffic.traces.operations import Trace
 
 MAX_FILE_BYTES = 500_000_000
@@ -39,9 +37,9 @@ def read_trace(path: Path, *, shares_nics: bool = False, passes: int = 1) -> Tra
     except FileRefused as error:
         raise ScenarioError(f"cannot be read as a trace: it {error}") from error
     if is_goal(lines):
-        return _goal(lines, shares_nics=shares_nics)
+        return goal_trace(lines, shares_nics=shares_nics)
     if is_simai(lines):
-        return _simai(lines, passes=passes)
+        return simai_trace(lines, passes=passes)
     raise ScenarioError(
         "not a trace: a GOAL schedule begins with `num_ranks N`, a SimAI workload with "
         "HYBRID_TRANSFORMER_FWD_IN_BCKWD, and a Chakra trace has files NAME.0.et, NAME.1.et, ..."
@@ -74,29 +72,15 @@ def _is_comment(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith(("//", "#", "/*", "*"))
 
 
-def parse_goal_flows(lines: Sequence[str]) -> LoadedFlows:
-    """Parse a GOAL schedule as a flow list: rank 0 is h1."""
-    return flows_of_trace(_goal(lines))
-
-
-def parse_simai_flows(lines: Sequence[str]) -> LoadedFlows:
-    """Parse a SimAI workload as a flow list: rank 0 is h1."""
-    return flows_of_trace(_simai(lines))
-
-
-def flows_of_trace(trace: Trace) -> LoadedFlows:
-    """Return the messages of a trace whose rank 0 is h1, rank 1 h2 and so on."""
-    requests, notes = messages_of(trace, [f"h{rank + 1}" for rank in range(trace.ranks)])
-    return LoadedFlows(((0, request) for request in requests), tuple(notes))
-
-
-def _goal(lines: Sequence[str], *, shares_nics: bool = False) -> Trace:
+def goal_trace(lines: Sequence[str], *, shares_nics: bool = False) -> Trace:
+    """Parse a GOAL schedule."""
     from sfc_testbed.scenarios.traffic.traces.goal import parse_goal
 
     return parse_goal(lines, shares_nics=shares_nics)
 
 
-def _simai(lines: Sequence[str], *, passes: int = 1) -> Trace:
+def simai_trace(lines: Sequence[str], *, passes: int = 1) -> Trace:
+    """Parse a SimAI workload."""
     from sfc_testbed.scenarios.traffic.traces.simai import parse_simai
 
     return parse_simai(lines, passes=passes)

@@ -3,7 +3,7 @@
 """Turns the operations of a trace into messages that wait for others, with the computing time between them as delays.
 
 The time of an operation is the latest of a constant and of the ends of messages plus delays, all seen by its own rank.
-This form is exact: an operation starts when the last of those that it waits for has ended, and a computation adds its
+This form is exact: an operation starts when all operations that it waits for have ended, and a computation adds its
 duration. A send ends when its message is acknowledged. A receive ends when its message has arrived and the operations
 that it waits for have ended. So each message gets a delay for every message that it waits for.
 """
@@ -19,7 +19,7 @@ from sfc_testbed.scenarios.traffic.traces.operations import Operation, Trace, Tr
 
 MOST_MESSAGES = 1_000_000
 MOST_WAITS = 5_000_000
-"""The most pairs of messages of which one waits for the other."""
+"""The most pairs of a message and a message that waits for it."""
 _MOST_STEPS_BACK = 32
 """The most dependencies that are followed to find messages for which another message has waited."""
 _MANY_DELAYS = 8

@@ -38,7 +38,7 @@ class Operation:
     """The other rank of a send or receive."""
     size_bytes: int = 0
     match: object = 0
-    """Of the sends from one rank to another and the receives there, those with equal values belong together."""
+    """A value that a send and its receive have in common, such as a tag."""
     duration_ns: int = 0
     """The time that a computation takes."""
     processor: object = None

@@ -13,16 +13,18 @@ for but the same row of the next iteration. After each collective passes the tim
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sfc_testbed.request.shown import shortened, shown
-from sfc_testbed.scenarios.traffic.numbers import Row, rows_of, whole
 from sfc_testbed.scenarios.traffic.traces.collectives import Part, add_collective
 from sfc_testbed.scenarios.traffic.traces.operations import MOST_RANKS, Operation, Trace, TraceError
 
 _POLICY = "HYBRID_TRANSFORMER_FWD_IN_BCKWD"
 _COLUMNS = 12
+_NUMBER = re.compile("[0-9]{1,18}")
 _ROW = "`name -1 ns collective bytes ns collective bytes ns collective bytes ns`"
 _COLLECTIVES = {
     "ALLREDUCE": "all-reduce",
@@ -32,6 +34,17 @@ _COLLECTIVES = {
 }
 _LEAST_FORWARD_BYTES = 4_096
 """The packet simulator increases smaller collectives of the forward pass to this size."""
+
+
+class _Row(NamedTuple):
+    """A line with words separated by blanks or tabs."""
+
+    line: int
+    words: list[str]
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
 
 
 @dataclass(frozen=True)
@@ -79,8 +92,8 @@ class _Layer:
 
 def parse_simai(lines: Iterable[str], *, passes: int = 1) -> Trace:
     """Parse a workload of `passes` iterations. TraceError names the line of what cannot be represented."""
-    rows = rows_of(lines)
-    sizes = _sizes(next(rows))
+    rows = _rows(lines)
+    sizes = _sizes(next(rows, _Row(1, [""])))
     layers = list(_layers(rows))
     trace = Trace(sizes.gpus)
     for rank in range(sizes.gpus):
@@ -90,7 +103,15 @@ def parse_simai(lines: Iterable[str], *, passes: int = 1) -> Trace:
     return trace
 
 
-def _sizes(row: Row) -> _Sizes:
+def _rows(lines: Iterable[str]) -> Iterator[_Row]:
+    """Yield the lines that are neither empty nor comments."""
+    for number, line in enumerate(lines, start=1):
+        words = line.split()
+        if words and not words[0].startswith(("#", "//")):
+            yield _Row(number, words)
+
+
+def _sizes(row: _Row) -> _Sizes:
     """Return the numbers of GPUs of the first line."""
     place = f"line {row.line}"
     if row.words[0] != _POLICY:
@@ -99,10 +120,9 @@ def _sizes(row: Row) -> _Sizes:
     numbers = {}
     for name in ("model_parallel_NPU_group", "ep", "pp", "all_gpus", "checkpoints", "checkpoint_initiates"):
         text = words[words.index(name) + 1] if name in words[:-1] else ("0" if "checkpoint" in name else "")
-        try:
-            numbers[name] = whole(text)
-        except ValueError as error:
-            raise TraceError(place, f"{name}: must be a whole number, not {shown(text)}") from error
+        if not _NUMBER.fullmatch(text):
+            raise TraceError(place, f"{name}: must be a whole number, not {shown(text)}")
+        numbers[name] = int(text)
     tensor, expert, stages, gpus, *checkpoints = numbers.values()
     if stages != 1:
         raise TraceError(place, f"pp {stages}: messages between stages of a pipeline are not represented; only pp 1 is")
@@ -115,13 +135,13 @@ def _sizes(row: Row) -> _Sizes:
     return _Sizes(gpus, tensor, expert)
 
 
-def _layers(rows: Iterator[Row]) -> Iterator[_Layer]:
+def _layers(rows: Iterator[_Row]) -> Iterator[_Layer]:
     """Yield the layers: as many as the second line announces."""
     count = next(rows, None)
-    if count is None or len(count.words) != 1 or not count.text.isascii() or not count.text.isdecimal():
+    if count is None or not _NUMBER.fullmatch(count.text):
         place = f"line {2 if count is None else count.line}"
         raise TraceError(place, f"not the number of rows: {shown(count.text if count is not None else '')}")
-    announced = min(int(count.text[:12]), 10**9)
+    announced = int(count.text)
     number = 0
     for number, row in enumerate(rows, start=1):
         if number > announced:
@@ -133,7 +153,7 @@ def _layers(rows: Iterator[Row]) -> Iterator[_Layer]:
         )
 
 
-def _layer(row: Row) -> _Layer:
+def _layer(row: _Row) -> _Layer:
     place = f"line {row.line}"
     if len(row.words) != _COLUMNS:
         raise TraceError(place, f"not {_ROW}, {_COLUMNS} columns: {shown(row.text)}")
@@ -156,13 +176,9 @@ def _phase(place: str, words: Sequence[str], default_group: str) -> _Phase:
 
 
 def _whole(place: str, text: str) -> int:
-    try:
-        number = whole(text)
-    except ValueError as error:
-        raise TraceError(place, f"not {_ROW}: {shown(text)} is not a whole number") from error
-    if number < 0:
-        raise TraceError(place, f"not {_ROW}: {number} is negative")
-    return number
+    if not _NUMBER.fullmatch(text):
+        raise TraceError(place, f"not {_ROW}: {shown(text)} is not a whole number from 0")
+    return int(text)
 
 
 class _Gpu:

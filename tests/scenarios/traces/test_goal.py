@@ -123,7 +123,7 @@ def test_the_line_of_what_is_refused_is_named(text: str, words: str) -> None:
 
 
 def test_what_has_an_option_is_read_with_it() -> None:
-    """Computations of one processor may overlap, and NICs may share that of the host."""
+    """Computations of one processor may overlap, and all NICs of a rank may be its host's."""
     assert _messages(_goal("calc 7\ncalc 8\nsend 1b to 1", "recv 1b from 0"), may_overlap=True)
     trace = parse_goal(_goal("send 1b to 1 nic 3", "recv 1b from 0").splitlines(), shares_nics=True)
     assert len(messages_of(trace, HOSTS)[0]) == 1

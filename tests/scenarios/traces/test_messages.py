@@ -55,7 +55,7 @@ def _simulated(trace: Trace, sends: list[int], times_ns: dict[int, tuple[int, in
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(_traces(), st.data())
 def test_messages_are_ready_when_the_operations_before_them_have_ended(trace: Trace, data: DataObject) -> None:
-    """Whatever time messages take, the delays between them give the same times as the operations one by one."""
+    """The delays between messages give the same times as the operations one by one, whatever time messages take."""
     operations = trace.operations
     places = {operation.match: place for place, operation in enumerate(operations) if operation.kind == "send"}
     sends = [places[item.match] if item.kind == "receive" else -1 for item in operations]

@@ -44,7 +44,7 @@ def test_ranks_are_placed_on_hosts() -> None:
     drawn = _sources(placement="random")
     assert len(drawn) == 4
     assert drawn == _sources(placement="random")
-    assert _flows(placement="random")[0] == FlowRequest(drawn[0], drawn[1], 50_000, 20_000, "trace")
+    assert _flows(placement="random")[0] == FlowRequest(drawn[0], drawn[1], 60_000, 20_000, "trace")
 
 
 @pytest.mark.parametrize(
