@@ -19,8 +19,6 @@ SCENARIO = Scenario(
             {"ranks": 32, "bytes": 8_000_000, "iterations": 5},
             duration_ms=50,
         ),
-        "paper": Scale(
-            "paper-simulation", {}, {"ranks": 128, "bytes": 64_000_000, "iterations": 10}, duration_ms=500
-        ),
+        "paper": Scale("paper-simulation", {}, {"ranks": 128, "bytes": 64_000_000, "iterations": 10}, duration_ms=500),
     },
 )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Workload of jobs that repeat a collective, with gaps and barriers between iterations (docs/sources.md#collectives)."""
+"""Workload of jobs that repeat a collective, with gaps and barriers in between (docs/sources.md#collectives)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _NS_PER_US = 1_000
 class CollectiveJobs(Workload):
     """Jobs that repeat a collective, with an incast beside them if `degree` is not 0."""
 
-    collective: Literal[
-        "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "pipeline", "moe"
-    ] = Field("all-reduce", description="What the ranks of a job repeat; moe: both all-to-alls of a mixture of experts.")
+    collective: Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "pipeline", "moe"] = (
+        Field("all-reduce", description="What the ranks repeat; moe: the two all-to-alls of a mixture of experts.")
+    )
     algorithm: str | None = Field(
         None,
         description="ring, double-binary-tree or recursive; at-once or shifted of all-to-all and moe. By default the "

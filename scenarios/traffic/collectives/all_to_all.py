@@ -30,20 +30,22 @@ def _exchange(
     """
     received: list[list[int]] = [[] for _ in range(call.ranks)]
     before: list[list[int]] = [[] for _ in range(call.ranks)]
+    begins = ready or [()] * call.ranks
     for distance in range(1, call.ranks):
         arriving: list[list[int]] = [[] for _ in range(call.ranks)]
         for rank in range(call.ranks):
             other = (rank + distance) % call.ranks
             for chunk, size_bytes in enumerate(sizes_of(rank, other)):
+                previous = before[rank][chunk : chunk + 1] if is_shifted else []
                 arriving[other].append(
                     schedule.send(
                         rank,
                         other,
                         size_bytes,
                         step=first_step + (distance - 1 if is_shifted else 0),
-                        after=(*(before[rank][chunk : chunk + 1] if is_shifted else ()), *(ready[rank] if ready else ())),
+                        after=previous,
+                        processed=begins[rank],
                         queue_pair=queue_pair,
-                        computes=bool(ready),
                     )
                 )
         before = arriving
@@ -53,7 +55,7 @@ def _exchange(
 
 
 class ShiftedAllToAll(Algorithm):
-    """In step s every rank sends to the rank at distance s. A step begins when the message of the step before arrived."""
+    """In step s every rank sends to the rank at distance s, once the message of the step before has arrived."""
 
     is_shifted = True
 

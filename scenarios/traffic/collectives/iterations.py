@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The flows of a job: iterations of a schedule with compute gaps and barriers between them.
 
-A message can wait only for messages of its own host. So the barrier consists of real messages, the dissemination barrier
-of Hensgen, Finkel and Manber (1988): in round k of ceil(log2 ranks), every rank signals to the rank at distance 2^k when
-it has the signal of the round before.
+A message can wait only for messages of its own host. So the barrier consists of real messages, the dissemination
+barrier of Hensgen, Finkel and Manber (1988): in round k of ceil(log2 ranks), every rank signals to the rank at distance
+2^k when it has the signals of the rounds before.
 """
 
 from __future__ import annotations
@@ -107,20 +107,21 @@ class JobFlows:
         gaps_ns = self._settings.gaps_ns[iteration]
         if not iteration:
             return [_Gate((), 0) for _ in gaps_ns]
-        ranks, before = len(gaps_ns), iteration - 1
+        before = iteration - 1
         if not self._distances:
-            parts = ([self._place(before, number) for number in self._part[rank]] for rank in range(ranks))
+            parts = ([self._place(before, number) for number in self._part[rank]] for rank in range(len(gaps_ns)))
             return [_Gate(part, gap_ns) for part, gap_ns in zip(parts, gaps_ns, strict=True)]
-        return [
-            _Gate(
-                [
-                    self._signal(before, 0, rank),
-                    *(self._signal(before, turn, (rank - by) % ranks) for turn, by in enumerate(self._distances)),
-                ],
-                gap_ns,
-            )
-            for rank, gap_ns in enumerate(gaps_ns)
-        ]
+        return [_Gate(self._signals(before, len(self._distances), rank), gap_ns) for rank, gap_ns in enumerate(gaps_ns)]
+
+    def _signals(self, iteration: int, turns: int, rank: int) -> list[int]:
+        """Return what a rank has after some rounds: its own first signal, and those that it received.
+
+        The acknowledgment of the own signal shows that the rank's own part is done.
+        """
+        ranks = len(self._settings.hosts)
+        distances = enumerate(self._distances[:turns])
+        received = (self._signal(iteration, turn, (rank - distance) % ranks) for turn, distance in distances)
+        return [self._signal(iteration, 0, rank), *received]
 
     def _messages(self, iteration: int) -> Iterator[FlowRequest]:
         """Yield the messages of an iteration.
@@ -135,8 +136,8 @@ class JobFlows:
             waits: Waits = dict.fromkeys(gates[src].after, gates[src].gap_ns)
             if iteration:
                 waits.setdefault(self._place(iteration - 1, self._last[src, dst, queue_pair]), 0)
-            inner_ns = settings.step_ns if schedule.computes[number] else 0
-            waits.update((self._place(iteration, other), inner_ns) for other in schedule.after[begin:end])
+            inner = zip(schedule.after[begin:end], schedule.is_processed[begin:end], strict=True)
+            waits.update((self._place(iteration, other), settings.step_ns * processed) for other, processed in inner)
             begin = end
             yield FlowRequest(
                 settings.hosts[src],
@@ -159,7 +160,7 @@ class JobFlows:
         for turn, distance in enumerate(self._distances):
             for rank in range(ranks):
                 before = (
-                    [self._signal(iteration, turn - 1, (rank - distance // 2) % ranks)]
+                    self._signals(iteration, turn, rank)
                     if turn
                     else [self._place(iteration, number) for number in self._part[rank]]
                 )

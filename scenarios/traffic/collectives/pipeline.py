@@ -19,12 +19,12 @@ class GPipe(Algorithm):
         arrived: list[list[int]] = [[] for _ in sizes]
         for rank in range(last):
             arrived = [
-                [schedule.send(rank, rank + 1, size, step=rank + 1, after=after, computes=bool(after))]
+                [schedule.send(rank, rank + 1, size, step=rank + 1, processed=after)]
                 for size, after in zip(sizes, arrived, strict=True)
             ]
         arrived = [[number for numbers in arrived for number in numbers]] * call.chunks
         for rank in range(last, 0, -1):
             arrived = [
-                [schedule.send(rank, rank - 1, size, step=2 * last - rank + 1, after=after, computes=True)]
+                [schedule.send(rank, rank - 1, size, step=2 * last - rank + 1, processed=after)]
                 for size, after in zip(sizes, arrived, strict=True)
             ]

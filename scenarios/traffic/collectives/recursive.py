@@ -33,9 +33,8 @@ def _halve(
                 ranks[partner],
                 sum(sizes[begin : begin + distance]),
                 step=step,
-                after=received[rank],
+                processed=received[rank],
                 queue_pair=_HALVING,
-                computes=bool(received[rank]),
             )
         received = {rank: [*numbers, sent[rank]] for rank, numbers in received.items()}
         distance, step = distance // 2, step + 1

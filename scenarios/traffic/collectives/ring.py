@@ -13,7 +13,7 @@ class _Ring(Algorithm):
     rounds = 1
     """How often each segment passes through all ranks."""
     reduces = False
-    """Whether the first round adds up what it forwards."""
+    """Whether a rank needs time to process a chunk before it forwards it."""
 
     def add_messages(self, schedule: Schedule, call: Call) -> None:
         """Send segment r - s from rank r in step s, once the same chunk of it has arrived."""
@@ -25,13 +25,14 @@ class _Ring(Algorithm):
                 first = (rank - step) % ranks * chunks
                 from_previous = before + (rank - 1) % ranks * chunks
                 for chunk in range(chunks):
+                    arrived = (from_previous + chunk,) if step else ()
                     schedule.send(
                         rank,
                         (rank + 1) % ranks,
                         sizes[first + chunk],
                         step=step + 1,
-                        after=(from_previous + chunk,) if step else (),
-                        computes=self.reduces and 0 < step < ranks,
+                        after=() if self.reduces else arrived,
+                        processed=arrived if self.reduces else (),
                     )
 
 

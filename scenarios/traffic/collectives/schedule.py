@@ -38,9 +38,10 @@ class Schedule:
         """Create a schedule without messages."""
         self.src, self.dst, self.step, self.queue_pair = array("i"), array("i"), array("i"), array("i")
         self.size_bytes = array("q")
-        self.computes = array("b")
         self.after = array("i")
         """The messages that each message waits for, one message after the other."""
+        self.is_processed = array("b")
+        """Whether the rank needs time to process each entry of `after`."""
         self.after_ends = array("q")
         """The end of each message's part of `after`."""
 
@@ -55,22 +56,23 @@ class Schedule:
         *,
         step: int,
         after: Iterable[int] = (),
+        processed: Iterable[int] = (),
         queue_pair: int = 1,
-        computes: bool = False,
     ) -> int:
         """Add a message from rank `src` to rank `dst` and return its number.
 
-        It waits for the messages `after`, which `src` has sent or receives. `computes`: the rank needs the workload's
-        `step_us` between the last of them and this message. Messages of one queue pair must be added in the order in
-        which they become ready.
+        It waits for the messages `after` and `processed`, which `src` sends or receives. After the latter ones the rank
+        needs the workload's `step_us`. Messages of one queue pair must be added in the order in which they are ready.
         """
         self.src.append(src)
         self.dst.append(dst)
         self.size_bytes.append(size_bytes)
         self.step.append(step)
         self.queue_pair.append(queue_pair)
-        self.computes.append(computes)
-        self.after.extend(after)
+        for numbers, is_processed in ((after, 0), (processed, 1)):
+            begin = len(self.after)
+            self.after.extend(numbers)
+            self.is_processed.extend([is_processed] * (len(self.after) - begin))
         self.after_ends.append(len(self.after))
         if len(self.src) > MOST_MESSAGES or len(self.after) > MOST_MESSAGES:
             raise too_many_messages()

@@ -85,7 +85,7 @@ class TreeAllReduce(Algorithm):
         """Send each chunk up the tree, once it has arrived from all children, and down again."""
         trees = two_trees(range(call.ranks))
         for tree, (queue_pair, sizes) in zip(trees, _halves(call), strict=True):
-            from_below: dict[int, list[list[int]]] = defaultdict(lambda: [[] for _ in sizes])
+            from_below: dict[int, list[list[int]]] = {rank: [[] for _ in sizes] for rank in tree.downward}
             for rank in reversed(tree.downward[1:]):
                 for chunk, size_bytes in enumerate(sizes):
                     number = schedule.send(
@@ -93,9 +93,8 @@ class TreeAllReduce(Algorithm):
                         tree.parents[rank],
                         size_bytes,
                         step=tree.height[rank] + 1,
-                        after=from_below[rank][chunk],
+                        processed=from_below[rank][chunk],
                         queue_pair=queue_pair,
-                        computes=bool(tree.children[rank]),
                     )
                     from_below[tree.parents[rank]][chunk].append(number)
             _send_down(schedule, tree, queue_pair, sizes, tree.height[tree.root] + 1, from_below[tree.root])

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from sfc_testbed.analysis.formatting import amount, format_ratio, format_us
+from sfc_testbed.analysis.formatting import amount, format_bytes, format_ratio, format_us
 from sfc_testbed.analysis.metrics.figures import Figure, Figures
 from sfc_testbed.analysis.metrics.percentiles import percentile
 from sfc_testbed.request.spec import BARRIER_TAG, JobPlan
@@ -79,8 +79,9 @@ class JobFigures(Figures):
             return ""
         rank = last.host if last.rank is None else f"rank {last.rank} ({last.host})"
         return (
-            f"Job {self.job} took longest in iteration {last.iteration}, where {rank} was last. In the slowest chain of "
-            f"{amount(len(last.chain), 'message')}, flow {last.flow} from {last.src} to {last.dst} lost most: "
+            f"Job {self.job} took longest in iteration {last.iteration}, where {rank} was last. "
+            f"In the slowest chain of {amount(len(last.chain), 'message')}, "
+            f"flow {last.flow} from {last.src} to {last.dst} lost most: "
             f"{format_us(last.fct_us)}, {format_ratio(last.fct_slowdown)} its ideal."
         )
 
@@ -88,6 +89,13 @@ class JobFigures(Figures):
     def name(self) -> str:
         """The job's number, collective and algorithm."""
         return " ".join(filter(None, (str(self.job), self.collective, f"({self.algorithm})" if self.algorithm else "")))
+
+    @property
+    def description(self) -> str:
+        """The collective, its algorithm, ranks and size."""
+        size = f", {format_bytes(self.size_bytes)}" if self.size_bytes is not None else ""
+        algorithm = f" ({self.algorithm})" if self.algorithm else ""
+        return f"{self.collective or 'messages'}{algorithm}, {self.ranks} ranks{size}"
 
     @property
     def finished(self) -> int:

@@ -212,11 +212,15 @@ def iteration_table(result: RunResult) -> DataTable | None:
     """Return the iterations of the jobs; None without jobs."""
     if not result.jobs:
         return None
-    return DataTable("Iterations of jobs", ITERATION_HEADINGS, list(map(iteration_cells, result.jobs)), _ITERATIONS)
+    descriptions = "; ".join(dict.fromkeys(job.description for job in result.jobs))
+    stragglers = " ".join(job.sentence for job in result.jobs[:_MOST_STRAGGLERS])
+    note = f"{descriptions}. {_ITERATIONS}\n\n{stragglers}"
+    return DataTable("Iterations of jobs", ITERATION_HEADINGS, list(map(iteration_cells, result.jobs)), note)
 
 
+_MOST_STRAGGLERS = 4
 ITERATION_HEADINGS = (
-    "job", "ranks", "size", "iterations", "min", "mean", "P99", "max", "ideal", "slowdown", "algbw", "busbw",
+    "job", "done", "min", "mean", "P99", "max", "ideal", "slowdown", "algbw", "busbw",
 )  # fmt: skip
 _ITERATIONS = (
     "Time from the first ready message of an iteration to the last receipt. The ideal is the least possible time in an "
@@ -228,9 +232,7 @@ _ITERATIONS = (
 def iteration_cells(job: JobFigures) -> tuple[str, ...]:
     """Return the row of a job in the table of iterations."""
     return (
-        job.name,
-        f"{job.ranks:,}",
-        format_bytes(job.size_bytes),
+        str(job.job),
         f"{job.finished}/{len(job.took_us)}",
         *map(format_us, (job.min_us, job.mean_us, job.p99_us, job.max_us, job.ideal_us)),
         *map(format_number, (job.slowdown, job.algbw_gbytes_per_s, job.busbw_gbytes_per_s)),

@@ -92,11 +92,12 @@ _FLOW_COLUMNS = (
 def build_result(
     config: RunConfig,
     counters: RunCounters,
+    waits: Waits = MappingProxyType({}),
+    /,
     *,
     flows: Rows,
     queues: Rows,
     signals: Rows,
-    waits: Waits = MappingProxyType({}),
 ) -> RunResult:
     """Build the result of a run, including its verdict. Empty traces are accepted.
 
@@ -172,6 +173,12 @@ def _impossible_times(config: RunConfig, flows: pl.DataFrame) -> Iterator[str]:
     margin_us = clock_margin_us(config)
     if count := faster_than_ideal(flows, margin_us):
         yield f"{amount(count, 'flow')} finished faster than in an idle network, so the ideal FCT or the run is wrong."
+    for job in job_figures(flows, config.jobs, {}):
+        if job.min_us is not None and job.ideal_us - job.min_us > margin_us:
+            yield (
+                f"An iteration of job {job.job} took {format_us(job.min_us)}, less than the least possible time of "
+                f"{format_us(job.ideal_us)}, so the ideal time or the run is wrong."
+            )
     for tag, figures in completion_by_class(flows, config.ideal_completion_us).items():
         if figures.took_us is None or figures.ideal_us is None:
             continue

@@ -34,7 +34,7 @@ class CompletionRow(Figures):
 
 
 def runs_by_seed(results: Sequence[RunResult], names: RunNames, *, has_seeds: bool) -> dict[str, dict[int, RunResult]]:
-    """Return the runs with the same name by seed; without means over seeds, each run has its own name and the seed 0."""
+    """Return the runs by name and seed; without means over seeds, each run has its own name and the seed 0."""
     runs: dict[str, dict[int, RunResult]] = {}
     for label, variant, result in zip(names.labels, names.variants, results, strict=True):
         name, seed = (variant, result.seed) if has_seeds else (label, 0)

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from sfc_testbed.analysis.metrics.figures import Figure, Figures
 from sfc_testbed.analysis.metrics.iterations import JobFigures
-from sfc_testbed.analysis.results.completions import complete, mean_of_all, runs_by_seed
+from sfc_testbed.analysis.results.completions import CompletionRow, complete, mean_of_all, runs_by_seed
 from sfc_testbed.analysis.results.names import RunNames
 from sfc_testbed.analysis.results.over_seeds import Estimate, estimate_of, geometric_estimate, mean_of, ratio_of
 from sfc_testbed.analysis.results.result import RunResult
@@ -37,6 +37,20 @@ class IterationRow(Figures):
     busbw: Estimate | None = None
     ratio_over_seeds: Estimate | None = None
     busbw_ratio_over_seeds: Estimate | None = None
+
+    @property
+    def as_completion(self) -> CompletionRow:
+        """The mean time as the completion of a traffic class, for sentences about completion times."""
+        return CompletionRow(
+            tag=f"an iteration of job {self.job.partition(' ')[0]}",
+            label=self.label,
+            took_us=self.mean_us,
+            ideal_us=self.ideal_us,
+            slowdown=self.slowdown,
+            ratio=self.ratio,
+            took=self.mean,
+            ratio_over_seeds=self.ratio_over_seeds,
+        )
 
 
 def iteration_rows(results: Sequence[RunResult], names: RunNames, *, has_seeds: bool) -> Iterator[IterationRow]:
@@ -69,7 +83,7 @@ def _row(label: str, figures_of: Mapping[int, JobFigures], base: Mapping[int, Jo
     busbw = estimate_of(complete([job.busbw_gbytes_per_s for job in jobs]))
     pairs = [(job, base.get(seed)) for seed, job in figures_of.items()]
     ratio, busbw_ratio = (
-        geometric_estimate(complete([ratio_of(take(job), other and take(other)) for job, other in pairs]))
+        geometric_estimate(complete([ratio_of(take(job), take(other) if other else None) for job, other in pairs]))
         for take in (_mean_us, _busbw)
     )
     longest = complete([job.max_us for job in jobs])

@@ -387,7 +387,7 @@ def read_result(folder: Path) -> RunResult:
 
 
 def headline_class(result: RunResult) -> str:
-    """Return the main traffic class: the one with the most flows except incasts and barriers, or `all` if there is none."""
+    """Return the main traffic class: the one with the most flows except incasts and barriers; `all` without any."""
     names = [name for name in result.fct_slowdown if name not in (ALL_CLASSES, INCAST_TAG, BARRIER_TAG)]
     if not names:
         return next(iter(result.fct_slowdown), ALL_CLASSES)

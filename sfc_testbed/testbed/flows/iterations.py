@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from math import floor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -76,6 +76,10 @@ def iteration_bound_ns(flows: FlowTable, members: NDArray[np.intp], times: Ideal
     return _Bound(flows, members, times).last_receipt_ns()
 
 
+Waits: TypeAlias = tuple[tuple[int, int], ...]
+"""Messages that a message waits for, with the delays after them in ns."""
+
+
 class _Bound:
     """The messages of an iteration, numbered from 0."""
 
@@ -88,28 +92,62 @@ class _Bound:
         self._ready_ns = [0.0] * len(self._places)
 
     def last_receipt_ns(self) -> float:
-        """Return the bound."""
-        number_of = {place: number for number, place in enumerate(self._places)}
-        ends: dict[tuple[tuple[tuple[int, int], ...], int], float] = {}
-        for number, place in enumerate(self._places):
-            after, delay_ns = self._flows.waits.get(place, ((), 0))
-            delays_ns = delay_ns if isinstance(delay_ns, tuple) else (delay_ns,) * len(after)
-            pairs = zip(after, delays_ns, strict=True)
-            inner = tuple((number_of[at - 1], by_ns) for at, by_ns in pairs if at - 1 in number_of)
-            if inner:
-                key = inner, self._src[number]
+        """Return the bound: the least time in which each NIC can send its messages, and the rest can follow."""
+        inner = self._inner_waits()
+        ends: dict[tuple[Waits, int], float] = {}
+        for number, waits in enumerate(inner):
+            if waits:
+                key = waits, self._src[number]
                 if key not in ends:
                     ends[key] = self._last_end_ns(*key)
                 self._ready_ns[number] = ends[key]
-        everything = range(len(self._places))
-        return max(self._nic_bound_ns(((number, 0) for number in everything), None), self._link_bound_ns(everything))
+        tails_ns = self._tails_ns(inner)
+        by_source: dict[int, list[Transmission]] = defaultdict(list)
+        for number, source in enumerate(self._src):
+            by_source[source].append(self._transmission(number, self._ready_ns[number], tails_ns[number]))
+        return max(*map(end_of_nic_ns, by_source.values()), self._link_bound_ns(range(len(self._places))))
+
+    def _inner_waits(self) -> list[Waits]:
+        """Return the members that each message waits for."""
+        number_of = {place: number for number, place in enumerate(self._places)}
+        inner = []
+        for place in self._places:
+            after, delay_ns = self._flows.waits.get(place, ((), 0))
+            delays_ns = delay_ns if isinstance(delay_ns, tuple) else (delay_ns,) * len(after)
+            pairs = zip(after, delays_ns, strict=True)
+            inner.append(tuple((number_of[at - 1], by_ns) for at, by_ns in pairs if at - 1 in number_of))
+        return inner
+
+    def _tails_ns(self, inner: Sequence[Waits]) -> list[float]:
+        """Return the least time from the receipt of each message to the last receipt of all.
+
+        The messages that a host sends after one message share its NIC.
+        """
+        following: list[list[int]] = [[] for _ in inner]
+        for number, waits in enumerate(inner):
+            for other, _ in waits:
+                if self._src[number] == self._dst[other]:
+                    following[other].append(number)
+        tails_ns = [0.0] * len(inner)
+        known: dict[tuple[int, ...], float] = {}
+        for number in reversed(range(len(inner))):
+            key = tuple(following[number])
+            if key and key not in known:
+                known[key] = end_of_nic_ns([self._transmission(later, 0.0, tails_ns[later]) for later in key])
+            tails_ns[number] = known.get(key, 0.0)
+        return tails_ns
+
+    def _transmission(self, number: int, ready_ns: float, tail_ns: float) -> Transmission:
+        sent_ns = self._sent[number]
+        return Transmission(ready_ns, sent_ns, self._delivered[number] - sent_ns + tail_ns)
 
     def _end_ns(self, number: int, host: int | None) -> float:
         """Return the least end of a message, as this host sees it; None: as its receiver sees it."""
         is_receipt = host in (None, self._dst[number])
-        return self._ready_ns[number] + (self._delivered if is_receipt else self._acknowledged)[number]
+        took_ns: float = (self._delivered if is_receipt else self._acknowledged)[number]
+        return self._ready_ns[number] + took_ns
 
-    def _last_end_ns(self, waits: Sequence[tuple[int, int]], host: int) -> float:
+    def _last_end_ns(self, waits: Waits, host: int) -> float:
         """Return a lower bound of the end of all these messages, plus their delays in ns, as this host sees it."""
         if len(waits) == 1:
             [(number, delay_ns)] = waits
@@ -118,7 +156,7 @@ class _Bound:
         carried_ns = self._link_bound_ns(number for number, _ in received)
         return max(self._nic_bound_ns(waits, host), carried_ns + min((delay for _, delay in received), default=0))
 
-    def _nic_bound_ns(self, waits: Iterable[tuple[int, int]], host: int | None) -> float:
+    def _nic_bound_ns(self, waits: Waits, host: int) -> float:
         by_source: dict[int, list[Transmission]] = defaultdict(list)
         for number, delay_ns in waits:
             sent_ns, ready_ns = self._sent[number], self._ready_ns[number]

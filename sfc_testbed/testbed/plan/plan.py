@@ -259,7 +259,8 @@ def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: Settings
         "measured_window_us": listed.measured_window_us,
         "has_fixed_duration": scale.has_fixed_duration and spec.flow_file is None,
     }
-    return _Traffic(topology, flows, duration_ms, recorded, listed.notes, workload.described_jobs() if spec.flow_file is None else ())
+    jobs = workload.described_jobs() if spec.flow_file is None else ()
+    return _Traffic(topology, flows, duration_ms, recorded, listed.notes, jobs)
 
 
 def _dilation_and_commands(
