@@ -34,6 +34,12 @@ def _traces(draw: st.DrawFn) -> Trace:
     return trace
 
 
+def _number(operation: Operation) -> int:
+    """Return the number of the message of a send or receive."""
+    assert isinstance(operation.match, int)
+    return operation.match
+
+
 def _simulated(trace: Trace, sends: list[int], times_ns: dict[int, tuple[int, int]]) -> dict[int, int]:
     """Return the start of each send, operation by operation. A message has a time to its delivery, then to its ACK."""
     starts, ends = [0] * len(trace.operations), [0] * len(trace.operations)
@@ -44,11 +50,13 @@ def _simulated(trace: Trace, sends: list[int], times_ns: dict[int, tuple[int, in
         if operation.kind == "compute":
             ends[place] += operation.duration_ns
         elif operation.kind == "send":
-            ends[place] += sum(times_ns[operation.match])
+            ends[place] += sum(times_ns[_number(operation)])
         else:
-            ends[place] = max(starts[place], starts[sends[place]] + times_ns[operation.match][0])
+            ends[place] = max(starts[place], starts[sends[place]] + times_ns[_number(operation)][0])
     return {
-        operation.match: starts[place] for place, operation in enumerate(trace.operations) if operation.kind == "send"
+        _number(operation): starts[place]
+        for place, operation in enumerate(trace.operations)
+        if operation.kind == "send"
     }
 
 
@@ -57,13 +65,13 @@ def _simulated(trace: Trace, sends: list[int], times_ns: dict[int, tuple[int, in
 def test_messages_are_ready_when_the_operations_before_them_have_ended(trace: Trace, data: DataObject) -> None:
     """The delays between messages give the same times as the operations one by one, whatever time messages take."""
     operations = trace.operations
-    places = {operation.match: place for place, operation in enumerate(operations) if operation.kind == "send"}
-    sends = [places[item.match] if item.kind == "receive" else -1 for item in operations]
+    places = {_number(operation): place for place, operation in enumerate(operations) if operation.kind == "send"}
+    sends = [places[_number(item)] if item.kind == "receive" else -1 for item in operations]
     times_ns = {match: (data.draw(st.integers(1, 900)), data.draw(st.integers(0, 90))) for match in places}
     expected_ns = _simulated(trace, sends, times_ns)
     for item in operations:  # the size identifies the message
         if item.kind != "compute":
-            item.size_bytes = 1 + item.match
+            item.size_bytes = 1 + _number(item)
     requests, _ = messages_of(trace, [f"h{rank + 1}" for rank in range(trace.ranks)])
     ready_ns: list[int] = []
     for request in requests:
