@@ -22,7 +22,7 @@ MOST_WAITS = 5_000_000
 """The most pairs of a message and a message that waits for it."""
 _MOST_STEPS_BACK = 32
 """The most dependencies that are followed to find messages for which another message has waited."""
-_MANY_DELAYS = 8
+_MANY_DELAYS = 64
 """The number of messages above which an operation that is no send drops the unnecessary ones."""
 MAX_TIME_NS = 3_600_000_000_000
 """The longest start or delay: the length of the longest run."""
@@ -260,6 +260,7 @@ class _Messages:
         The host sees the end of the earlier message no later than the source of the one that waited for it did, if both
         have the same source, or if the host is the source of the one that waited.
         """
+        first = min(delays_ns)
         for number in sorted(delays_ns, reverse=True):
             steps = _MOST_STEPS_BACK
             waited = [(number, delays_ns[number])] if number in delays_ns else []
@@ -272,4 +273,5 @@ class _Messages:
                     is_seen = request.src in (host, self.requests[earlier - 1].src)
                     if is_seen and delays_ns.get(earlier, total_ns + 1) <= total_ns:
                         del delays_ns[earlier]
-                    waited.append((earlier, total_ns))
+                    if earlier > first:  # a message waits for messages with lower numbers
+                        waited.append((earlier, total_ns))

@@ -11,7 +11,7 @@ from typing import Literal
 
 from sfc_testbed.scenarios.model.scenario import ScenarioError
 
-MOST_OPERATIONS = 4_000_000
+MOST_OPERATIONS = 3_000_000
 """The most operations of a trace, with collectives expanded."""
 MOST_RANKS = 100_000
 
