@@ -3,7 +3,11 @@
 """Reader of Chakra execution traces: a file NAME.RANK.et for each rank, with a graph of nodes.
 
 Nodes are read as ASTRA-sim reads them: a node starts when those in `data_deps` and `ctrl_deps` have ended, a rank has a
-processor for CPU operations and one for GPU operations, and a computation without a duration takes 1 ns.
+processor for CPU operations and one for GPU operations, and a computation without a duration takes 1 ns. In traces of
+PyTorch, a collective's call on the CPU is a node of its own, which is a computation here, before that of its kernel.
+Such traces have control dependencies on nodes of threads, which they leave out, and of nodes on themselves: both are
+ignored, with a note.
+Nodes do not name the root of a broadcast: it is the first rank of the group.
 """
 
 from __future__ import annotations
@@ -45,6 +49,7 @@ _COLLECTIVES = {
     "ALL_GATHER": "all-gather",
     "REDUCE_SCATTER": "reduce-scatter",
     "ALL_TO_ALL": "all-to-all",
+    "BROADCAST": "broadcast",
 }
 _DEFAULT_GROUPS = ("", "0")
 """Names of the group of all ranks, unless the trace defines it."""
@@ -115,12 +120,21 @@ class _Rank:
                 raise TraceError(self._place(node), "the id is already that of another node")
             begin = begins[node.id] = self._trace.add(Operation("compute", self._rank, self._place(node)))
             self._ends[node.id] = self._add(node, begin)
+        ignored: Counter[str] = Counter()
         for node in nodes:
             before = self._trace.operations[begins[node.id]].after_end
+            missing = next((number for number in node.data_deps if number not in self._ends), None)
+            if missing is not None:
+                raise TraceError(self._place(node), f"depends on node {missing}, which the file does not have")
             for number in (*node.data_deps, *node.ctrl_deps):
-                if number not in self._ends:
-                    raise TraceError(self._place(node), f"depends on node {number}, which the file does not have")
-                before.append(self._ends[number])
+                if number == node.id:
+                    ignored["of nodes on themselves"] += 1
+                elif number not in self._ends:
+                    ignored["on control nodes that it lacks"] += 1
+                else:
+                    before.append(self._ends[number])
+        for kind, count in ignored.items():
+            self._trace.notes.append(f"{self._file}: {count} dependencies {kind} are ignored")
 
     def _place(self, node: Any) -> str:
         return f"{self._file}: node {node.id}"
@@ -133,7 +147,8 @@ class _Rank:
             return begin
         if node.type == INVALID:
             return begin
-        if node.type == COMPUTATION:
+        is_call = node.type == COLLECTIVE and attributes.get("is_cpu_op") and "comm_type" not in attributes
+        if node.type == COMPUTATION or is_call:
             return self._computation(node, attributes, begin)
         if node.type in (SEND, RECEIVE):
             return self._message(node, attributes, begin)

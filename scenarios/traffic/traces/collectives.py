@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The parts of ranks in collectives, for traces that name a collective instead of its messages.
 
-The first algorithm in the table of collectives gives the messages: a ring, and for an all-to-all all at once.
+The first algorithm in the table of collectives gives the messages: a ring, and for an all-to-all all at once. A
+broadcast has double binary trees, because a chain without chunks takes as many steps as there are ranks.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from sfc_testbed.scenarios.model.scenario import ScenarioError
 from sfc_testbed.scenarios.traffic.collectives.schedule import Call, Schedule
 from sfc_testbed.scenarios.traffic.collectives.table import COLLECTIVES
 from sfc_testbed.scenarios.traffic.traces.operations import Operation, Trace, TraceError
+
+_ALGORITHMS = {"broadcast": "double-binary-tree"}
+"""Algorithms that are not the first of their collective."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,8 @@ def _messages(
     import numpy as np
 
     schedule = Schedule()
-    algorithm = next(iter(COLLECTIVES[name].algorithms.values()))()
+    algorithms = COLLECTIVES[name].algorithms
+    algorithm = algorithms[_ALGORITHMS.get(name, next(iter(algorithms)))]()
     algorithm.add_messages(schedule, Call(count, size_bytes, 1, 0.0, np.random.default_rng(0)))
     begins = [0, *schedule.after_ends]
     messages = [

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from itertools import groupby
 from typing import Literal
 
 from sfc_testbed.scenarios.model.scenario import ScenarioError
@@ -109,7 +110,10 @@ def _circle(operations: Sequence[Operation], sends: Sequence[int] | None, missin
     while place not in path:
         path[place] = len(path)
         place = next(before for before in _before(operations, place, sends) if missing[before])
-    circle = [f"{operations[member].place}" for member in (*list(path)[path[place] :], place)]
+    places = [operations[member].place for member in (*list(path)[path[place] :], place)]
+    circle = [name for name, _ in groupby(places)]  # several operations may be one node of a file
+    if len(circle) == 1:
+        circle *= 2
     if len(circle) > 6:
         circle[3:-2] = ["..."]
     return TraceError(circle[0], f"operations wait for one another in a circle: {' waits for '.join(circle)}")

@@ -27,6 +27,7 @@ from tests.scenarios.traces.chakra_files import (
 )
 
 Nodes = Sequence[dict[str, Any]]
+HOSTS = ("h1", "h2", "h3", "h4", "h5")
 
 
 def _messages(folder: Path, *ranks: Nodes) -> list[FlowRequest]:
@@ -80,6 +81,13 @@ def test_a_collective_becomes_messages(tmp_path: Path, kind: int, name: str, siz
     assert sum(not request.after for request in requests) == (12 if name == "all-to-all" else len(sizes) // steps)
 
 
+def test_a_broadcast_begins_at_the_first_rank_of_its_group(tmp_path: Path) -> None:
+    requests = _messages(tmp_path, *_collectives(5, 100, 5))
+    received = {host: sum(flow.size_bytes for flow in requests if flow.dst == host) for host in HOSTS}
+    assert received == {"h1": 0, "h2": 100, "h3": 100, "h4": 100, "h5": 100}
+    assert {request.src for request in requests if not request.after} == {"h1"}
+
+
 def test_the_next_collective_waits_for_the_whole_one_before(tmp_path: Path) -> None:
     """A rank goes on when it has all of the first collective, and its own messages are acknowledged."""
     both = [node(1, COLLECTIVE, comm_type=6, comm_size=30), node(2, COLLECTIVE, 1, comm_type=6, comm_size=60)]
@@ -105,6 +113,16 @@ def test_process_groups_divide_the_ranks(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_calls_of_collectives_on_the_cpu_are_computations(tmp_path: Path) -> None:
+    """PyTorch's traces have a node for the call, which has no size and may depend on itself, and one for the kernel."""
+    call = node(1, COLLECTIVE, 1, us=80, is_cpu_op=True)
+    kernel = node(2, COLLECTIVE, 1, us=900, comm_type=6, comm_size=8, is_cpu_op=False, involved_dim=[True])
+    trace = read_trace(write_trace(tmp_path, [call, kernel], [kernel | {"after": ()}]))
+    requests, notes = messages_of(trace, ["h1", "h2"])
+    assert [(request.src, request.start_ns) for request in requests] == [("h1", 80_000), ("h2", 0)]
+    assert notes == ["trace.0.et: 1 dependencies of nodes on themselves are ignored"]
+
+
 _SEND = node(4, SEND, comm_dst=1, comm_size=5)
 
 
@@ -126,7 +144,10 @@ _SEND = node(4, SEND, comm_dst=1, comm_size=5)
         ([[node(4, 12)], []], "^trace.0.et: node 4: unknown type 12$"),
         ([[node(4, COMPUTATION, 3)], []], "^trace.0.et: node 4: depends on node 3, which the file does not have$"),
         ([[node(4, COMPUTATION), node(4, COMPUTATION)], []], "^trace.0.et: node 4: the id is already that of another"),
-        ([[node(4, COMPUTATION, 4)], []], "^trace.0.et: node 4: operations wait for one another in a circle"),
+        (
+            [[node(4, COMPUTATION, 5), node(5, COMPUTATION, 4)], []],
+            r"^trace.0.et: node 4: .* in a circle: trace.0.et: node 4 waits for trace.0.et: node 5 waits for [^ ]* node 4$",
+        ),
         (
             [[node(4, COMPUTATION, num_ops=9)], []],
             "^trace.0.et: node 4: has num_ops, but no duration_micros; a roofline",
@@ -135,7 +156,7 @@ _SEND = node(4, SEND, comm_dst=1, comm_size=5)
             [[node(1, COMPUTATION, us=1), node(2, COMPUTATION, us=1)], []],
             "^trace.0.et: node 2: .* trace.0.et: node 1 are on the same processor of rank 0",
         ),
-        (_collectives(5, 8, 2), "^trace.0.et: node 7: comm_type BROADCAST is not represented; ALL_REDUCE, ALL_GATHER"),
+        (_collectives(9, 8, 2), "^trace.0.et: node 7: comm_type BARRIER is not represented; ALL_REDUCE, ALL_GATHER"),
         (_collectives(44, 8, 2), "^trace.0.et: node 7: comm_type 44 is not represented"),
         (_collectives(0, 8, 2, involved_dim=[True, False]), "^trace.0.et: node 7: involved_dim: collectives over some"),
         (
