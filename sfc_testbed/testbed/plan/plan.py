@@ -256,7 +256,7 @@ def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: Settings
     workload = checks.workload_of(scenario, scale, settings)
     listed = checks.flow_list(spec, workload, topology)
     flows = checks.numbered(listed.requests, topology)
-    duration_ms = checks.duration_ms_of(spec, scale, flows)
+    duration_ms = checks.duration_ms_of(spec, scale, flows, topology)
     recorded = {
         "duration_ms": duration_ms,
         "workload": workload.model_dump() if spec.flow_file is None else {},
