@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from sfc_testbed.request.checks import STRICT
 from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.job import Job
 from sfc_testbed.topologies.model import Topology
 from sfc_testbed.topologies.shapes import MOST_COUNT
 
@@ -47,6 +48,10 @@ class Workload(BaseModel):
         """Sentences about how a file of this workload was read, where its format leaves a choice."""
         return ()
 
+    def described_jobs(self) -> Sequence[Job]:
+        """Return the jobs whose numbers the flows have, in the order of these numbers."""
+        return ()
+
     def brief(self) -> tuple[Mapping[str, Any], float]:
         """Return parameters that shorten long traffic, and how many times as much traffic there is without them."""
         return {}, 1.0
@@ -66,6 +71,9 @@ class Scale:
     duration_ms: float = 20.0
     has_fixed_duration: bool = False
     """Whether the run shows a fixed time. Flows that have not finished by then are intended and no failure."""
+    duration_from: Literal["begin", "last_start", "serial_end"] = "begin"
+    """The time from which `duration_ms` counts: the begin of the run, the latest start of a message if messages took no
+    time, or this start plus the time in which the slowest host's link sends the bytes of all messages."""
     switch: Mapping[str, Any] = field(default_factory=dict)
     transport: Mapping[str, Any] = field(default_factory=dict)
     faults: tuple[str, ...] = ()

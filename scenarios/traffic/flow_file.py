@@ -21,12 +21,20 @@ from typing import Any, TextIO
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.quantities import has_unit, in_unit, unit_of
 from sfc_testbed.request.shown import shortened, shown
-from sfc_testbed.scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
-from sfc_testbed.scenarios.model.flow_table import flow_table
+from sfc_testbed.scenarios.model.flow import (
+    MAX_QUEUE_PAIRS,
+    MAX_SIZE_BYTES,
+    MAX_TAG_CHARACTERS,
+    FlowRequest,
+    joined_delay_ns,
+)
+from sfc_testbed.scenarios.model.flow_table import JOB_COLUMNS, flow_table
 from sfc_testbed.scenarios.model.scenario import ScenarioError, check_host
 from sfc_testbed.scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
 from sfc_testbed.scenarios.traffic.hpcc_files import LoadedFlows, is_hpcc_file, parse_hpcc_flows
 from sfc_testbed.scenarios.traffic.numbers import is_number, whole
+from sfc_testbed.scenarios.traffic.trace_files import parse_goal_flows, parse_simai_flows, read_chakra_flows
+from sfc_testbed.scenarios.traffic.traces.files import is_goal, is_simai
 from sfc_testbed.topologies.model import Topology
 
 FILE_NAME = "flows-input.csv"
@@ -34,10 +42,10 @@ COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")
 QUEUE_PAIR_COLUMN = "queue_pair"
 AFTER_COLUMN = "after"
 DELAY_COLUMN = "delay_ns"
-OPTIONAL_COLUMNS = (QUEUE_PAIR_COLUMN, AFTER_COLUMN, DELAY_COLUMN)
+OPTIONAL_COLUMNS = (QUEUE_PAIR_COLUMN, AFTER_COLUMN, DELAY_COLUMN, *JOB_COLUMNS)
 """Optional last columns, in this order; a column is present if any flow uses it. They hold the persistent queue pair,
-the messages that the flow waits for (flow numbers from 1 in list order, separated by spaces), and the delay after
-these messages have ended."""
+the messages that the flow waits for (flow numbers from 1 in list order, separated by spaces), the delay after these
+messages have ended, or a delay for each of them, separated by spaces, and the flow's job, iteration, step and rank."""
 _WINDOW = "# measured_window_us="
 
 MAX_FILE_BYTES = 500_000_000
@@ -45,6 +53,7 @@ MAX_START_NS = 3_600_000_000_000
 """The latest start: the length of the longest run."""
 _LATE_START_NS = 1_000_000_000
 """The start of the first flow from which the times of a list probably do not count from the start of a run."""
+_MOST_NUMBER = (1 << 31) - 1
 _LONGEST_LINE = 20_000
 _WHOLE = re.compile(r"-?[0-9]{1,30}")
 _DELIMITERS = (",", ";", "\t")
@@ -72,6 +81,8 @@ class Loader:
 
 LOADERS: Mapping[str, Loader] = {
     "HPCC and ConWeave simulators": Loader(is_hpcc_file, parse_hpcc_flows),
+    "GOAL schedules": Loader(is_goal, parse_goal_flows),
+    "SimAI workloads": Loader(is_simai, parse_simai_flows),
 }
 
 
@@ -92,6 +103,7 @@ def write_flows(out: TextIO, flows: Sequence[FlowRequest], measured_window_us: t
         QUEUE_PAIR_COLUMN: bool(table.queue_pair.any()),
         AFTER_COLUMN: bool(table.waits),
         DELAY_COLUMN: any(delay_ns for _, delay_ns in table.waits.values()),
+        **dict.fromkeys(JOB_COLUMNS, table.has_jobs),
     }
     columns = (*COLUMNS, *(name for name in OPTIONAL_COLUMNS if is_used[name]))
     writer.writerow(columns)
@@ -105,8 +117,11 @@ def _join_tuples(row: tuple[object, ...]) -> list[object]:
 def read_flows(path: Path, topology: Topology) -> FlowList:
     """Read a flow list in the testbed's format or in one of `LOADERS`.
 
-    Raises ScenarioError, one line, if it is invalid or does not fit the network.
+    Raises ScenarioError, one line, if it is invalid or does not fit the network. A Chakra trace has several files.
     """
+    of_chakra = _read_chakra(path, topology)
+    if of_chakra is not None:
+        return of_chakra
     try:
         lines = read_bounded_text(path, MAX_FILE_BYTES).splitlines()
     except FileNotFoundError as error:
@@ -122,14 +137,29 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
             window, requests = _measured_window_us(lines), tuple(_checked(_parse(lines), topology))
             notes = _late_start(requests)
         if any_waits(requests):
-            in_order_of_start(requests)
+            in_order_of_start(flow_table(requests))
     except WaitingError as error:
         raise ScenarioError(f"{path}: line {_line_of(error.place, lines)}: {error}") from error
     except (ValueError, csv.Error) as error:
         raise ScenarioError(f"{path}: {error}") from error
     if not requests:
         raise ScenarioError(f"{path}: the file has no flows")
-    return FlowList(requests, window, (f"{path}: {'; '.join(notes)}.",) if notes else ())
+    return FlowList(requests, window, _notes(path, notes))
+
+
+def _read_chakra(path: Path, topology: Topology) -> FlowList | None:
+    """Read the files of a Chakra trace; None if the path names none."""
+    try:
+        loaded = read_chakra_flows(path)
+        if loaded is None:
+            return None
+        return FlowList(tuple(_checked(loaded.numbered, topology)), None, _notes(path, loaded.notes))
+    except ScenarioError as error:
+        raise ScenarioError(f"{path}: {error}") from error
+
+
+def _notes(path: Path, notes: Sequence[str]) -> tuple[str, ...]:
+    return (f"{path}: {'; '.join(notes)}.",) if notes else ()
 
 
 def _late_start(requests: Sequence[FlowRequest]) -> tuple[str, ...]:
@@ -154,12 +184,15 @@ def _is_row(line: str) -> bool:
 
 
 def _checked(numbered: Iterable[tuple[int, FlowRequest]], topology: Topology) -> Iterator[FlowRequest]:
-    """Yield the flows of numbered lines. Raises ScenarioError that names the line of a flow that is impossible here."""
+    """Yield the flows of numbered lines, or of line 0 if no line has all of a flow.
+
+    Raises ScenarioError that names the line of a flow that is impossible here.
+    """
     for number, flow in numbered:
         try:
             check_flow(flow, topology)
         except ScenarioError as error:
-            raise ScenarioError(f"line {number}: {error}") from error
+            raise ScenarioError(f"line {number}: {error}" if number else str(error)) from error
         yield flow
 
 
@@ -259,11 +292,21 @@ def _wholes(name: str, text: str) -> tuple[int, ...]:
     return tuple(_whole(name, word) for word in text.split())
 
 
+def _delay_ns(name: str, text: str) -> int | tuple[int, ...]:
+    words = text.split()
+    return _whole(name, text) if len(words) < 2 else joined_delay_ns([_whole(name, word) for word in words])
+
+
 _MORE: Mapping[str, Callable[[str, str], Any]] = {
     QUEUE_PAIR_COLUMN: _whole,
     AFTER_COLUMN: _wholes,
-    DELAY_COLUMN: _whole,
+    DELAY_COLUMN: _delay_ns,
+    **dict.fromkeys(JOB_COLUMNS, _whole),
 }
+
+
+def _delays_of(flow: FlowRequest) -> tuple[int, ...]:
+    return flow.delay_ns if isinstance(flow.delay_ns, tuple) else (flow.delay_ns,)
 
 
 def check_flow(flow: FlowRequest, topology: Topology) -> None:
@@ -274,7 +317,8 @@ def check_flow(flow: FlowRequest, topology: Topology) -> None:
         ("size_bytes", flow.size_bytes, 1, MAX_SIZE_BYTES, " B"),
         ("start_ns", flow.start_ns, 0, MAX_START_NS, " ns"),
         (QUEUE_PAIR_COLUMN, flow.queue_pair, 0, MAX_QUEUE_PAIRS, ""),
-        (DELAY_COLUMN, flow.delay_ns, 0, MAX_START_NS, " ns"),
+        *((DELAY_COLUMN, delay_ns, 0, MAX_START_NS, " ns") for delay_ns in _delays_of(flow)),
+        *((name, getattr(flow, name), 0, _MOST_NUMBER, "") for name in JOB_COLUMNS),
     ):
         if type(value) is not int:
             raise ScenarioError(f"{name}: must be a whole number, not {shown(value)}")
@@ -282,6 +326,8 @@ def check_flow(flow: FlowRequest, topology: Topology) -> None:
             bound = f"at least {least}" if value < least else f"at most {most}"
             hint = f"; for a flow that lasts as long as the run, write {most}" if name == "size_bytes" else ""
             raise ScenarioError(f"{name}: must be {bound}{unit}, not {value}{hint}")
+    if not flow.job and (flow.iteration or flow.step or flow.rank):
+        raise ScenarioError("job: must be at least 1 for a flow with an iteration, step or rank")
     if flow.delay_ns and not flow.after:
         raise ScenarioError(f"delay_ns: {flow.delay_ns} ns needs a flow to wait for, but {AFTER_COLUMN} is empty")
     if not 1 <= len(flow.tag) <= MAX_TAG_CHARACTERS or not flow.tag.isprintable():

@@ -37,6 +37,7 @@ _BEFORE_TAIL = 0.9
 """The share of the bytes of uplinks after which their imbalance is not compared: the last flows are alone."""
 _PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
 _FEWEST = {"mean": 1, "p50": 1, "p95": 20, "p99": 100}
+_RUN_FIGURES = ("peak_queue_bytes", "mean_queued_bytes", "spread_mean", "spread_p99")
 
 Values = NDArray[np.float64]
 
@@ -153,6 +154,35 @@ def compare_with_peer(
         **({} if uplinks is None else _spreads(run, uplinks)),
         points_us=tuple(zip(fct_us[order].tolist(), peer_us[order].tolist(), strict=True)),
     )
+
+
+def mean_of(runs: Sequence[PeerRun]) -> PeerRun:
+    """Return the means of the figures of runs with different seeds; command and points are those of the first run."""
+    names = [group.group for group in runs[0].groups]
+    groups = [[group for run in runs for group in run.groups if group.group == name] for name in names]
+    correlations = [run.correlation for run in runs if run.correlation is not None]
+    return runs[0].model_copy(
+        update={
+            "label": f"{runs[0].label}, {len(runs)} seeds",
+            "flows": sum(run.flows for run in runs),
+            "correlation": float(np.mean(correlations)) if correlations else None,
+            "groups": tuple(_mean_group(same) for same in groups if len(same) == len(runs)),
+            **{name: _mean([getattr(run, name) for run in runs]) for name in _RUN_FIGURES},
+        }
+    )
+
+
+def _mean_group(groups: Sequence[GroupFigures]) -> GroupFigures:
+    figures = {name: _mean([getattr(group, name) for group in groups]) for name in _FEWEST}
+    return GroupFigures(group=groups[0].group, flows=sum(group.flows for group in groups), **figures)
+
+
+def _mean(figures: Sequence[Both | None]) -> Both | None:
+    """Return the mean of a figure over runs; None unless all have it."""
+    known = [both for both in figures if both is not None]
+    if len(known) < len(figures):
+        return None
+    return Both(ours=float(np.mean([both.ours for both in known])), peer=float(np.mean([both.peer for both in known])))
 
 
 def _paired(run: Run, flows: Sequence[PeerFlow]) -> pl.DataFrame:

@@ -123,6 +123,7 @@ def lossless_configuration(
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
     if (transport["loss_recovery"], switch["pfc"]) != ("go-back-n", True):
         raise ValueError(f"scheme {plan.config.scheme}: the {name} does what pfc does with {suffixes(controls)}")
+    check_load_balancing(plan, name)
     settings = common_configuration(plan, name, controls)
     if settings["HAS_WIN"]:
         _check_base_rtt(plan, name)
@@ -162,6 +163,16 @@ def _check_base_rtt(plan: RunPlan, name: str) -> None:
             f"a payload of {transport['payload_bytes']} B, ours is {ours_ns} ns, so the windows differ; "
             f"add --set transport.base_rtt_ns={theirs_ns}, or use a payload of 1000 B"
         )
+
+
+def check_load_balancing(plan: RunPlan, name: str) -> None:
+    """Raise ValueError unless switches choose paths by ECMP, as the simulators do with our configurations."""
+    in_hosts, in_switches = (
+        settings["load_balancing"] for settings in (plan.config.transport_settings, plan.config.switch_settings)
+    )
+    chosen = in_switches if in_hosts == "flow" else in_hosts
+    if chosen != "ecmp":
+        raise ValueError(f"load balancing {chosen}: the {name} has ecmp")
 
 
 def common_configuration(plan: RunPlan, name: str, controls: Mapping[str, Keys]) -> Mapping[str, object]:

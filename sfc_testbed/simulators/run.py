@@ -30,6 +30,7 @@ from sfc_testbed.simulators.comparison import (
     PeerRun,
     PeerValidation,
     compare_with_peer,
+    mean_of,
     write_peer_validation,
 )
 from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
@@ -101,6 +102,8 @@ class PeerCase:
     request: RunSpec
     has_queues: bool = True
     """Whether the peer samples its queues, which takes long in large networks."""
+    seeds: int = 1
+    """The number of seeds, from that of the request, whose figures are averaged."""
 
 
 def standard_cases(peer: str) -> list[PeerCase]:
@@ -222,6 +225,7 @@ def case_of(
     label: str = "",
     seed: int | None = None,
     topology: str | None = None,
+    load_balancing: str | None = None,
     has_queues: bool = True,
     load_balancing: str | None = None,
     flow_file: Path | None = None,
@@ -231,15 +235,15 @@ def case_of(
     request = RunSpec(
         scenario,
         scheme=scheme,
+        load_balancing=load_balancing,
         scale=scale,
         clock="virtual",
         topology=topology,
         settings=settings,
         seed=seed or 1,
-        load_balancing=load_balancing,
         flow_file=flow_file,
     )
-    return PeerCase(label or " ".join([scenario, scheme, scale, *words]), request, has_queues=has_queues)
+    return PeerCase(label or " ".join([scenario, request.variant, scale, *words]), request, has_queues=has_queues)
 
 
 def validate_with_peer(
@@ -271,7 +275,7 @@ def validate_with_peer(
     for number, (case, plan) in enumerate(zip(cases, plans, strict=True), 1):
         tell(f"{number}/{len(cases)} {case.label}")
         try:
-            runs.append(_compared(simulator, case, plan, program, folder / f"peer-{number}"))
+            runs.append(_compared_seeds(simulator, case, plan, program, folder / f"peer-{number}"))
         except KeyboardInterrupt as error:
             raise Interrupted(f"{len(runs)} of {len(cases)} comparisons are in {folder}") from error
         except (ResultError, RunError, OSError, ValueError) as error:
@@ -287,6 +291,15 @@ def simulator_of(peer: str) -> Simulator:
     if peer not in PEERS:
         raise UsageError(f"--peer: unknown simulator {peer!r}; choose from {', '.join(PEERS)}")
     return PEERS[peer]
+
+
+def _compared_seeds(simulator: Simulator, case: PeerCase, plan: RunPlan, program: str, folder: Path) -> PeerRun:
+    """Return the comparison of a case, whose folders are `folder`, `folder`-2 and so on, as a mean over its seeds."""
+    runs = [_compared(simulator, case, plan, program, folder)]
+    for number in range(2, case.seeds + 1):
+        request = replace(case.request, seed=case.request.seed + number - 1)
+        runs.append(_compared(simulator, case, plan_run(request), program, folder.with_name(f"{folder.name}-{number}")))
+    return mean_of(runs) if len(runs) > 1 else runs[0]
 
 
 def _compared(simulator: Simulator, case: PeerCase, plan: RunPlan, program: str, folder: Path) -> PeerRun:

@@ -102,7 +102,6 @@ def verb(
     use: Uses = None,
 ) -> None:
     is_live_only = {
-        "--load-balancing": load_balancing is not None,
         "--switch": switch != "auto",
         "--p4": p4 is not None,
         "--dilation": dilation != "auto",
@@ -115,6 +114,7 @@ def verb(
     if show:
         is_for_runs = {
             "--schemes": schemes is not None,
+            "--load-balancing": load_balancing is not None,
             "--scale": scale != "ci",
             "--seed": seed is not None,
             "--set": bool(settings),
@@ -124,9 +124,8 @@ def verb(
         return
     names = None if schemes is None else schemes_of(schemes)
     if peer is not None:
-        del is_live_only["--load-balancing"]
         _refuse(is_live_only, "--peer compares without a live run and has no tolerances")
-        cases = _cases(peer, scenario, names, scale, seed, settings or (), load_balancing)
+        cases = _cases(peer, scenario, names, load_balancing, scale, seed, settings or ())
         _with_peer(peer, cases, scenario, out, is_json=json)
         return
     own = (dilation_of(dilation), seed, parse_settings(settings or ()))
@@ -195,10 +194,10 @@ def _cases(
     peer: str,
     scenario: str,
     schemes: tuple[str, ...] | None,
+    load_balancing: str | None,
     scale: str,
     seed: int | None,
     settings: Sequence[str],
-    load_balancing: str | None,
 ) -> list[PeerCase]:
     """Return the cases of a scenario, or the standard cases for `all`, which takes no other options."""
     if scenario != ALL:
@@ -206,7 +205,7 @@ def _cases(
             case_of(scenario, scheme, scale, settings, seed=seed, load_balancing=load_balancing)
             for scheme in schemes or simulator_of(peer).SCHEMES
         ]
-    if schemes is not None or settings or seed is not None or scale != "ci" or load_balancing is not None:
+    if schemes is not None or load_balancing is not None or settings or seed is not None or scale != "ci":
         raise UsageError("--peer: without a scenario it runs the cases of docs/validation.md, which take no settings")
     return standard_cases(peer)
 
