@@ -227,7 +227,6 @@ def case_of(
     topology: str | None = None,
     load_balancing: str | None = None,
     has_queues: bool = True,
-    load_balancing: str | None = None,
     flow_file: Path | None = None,
 ) -> PeerCase:
     """Return the case of one scenario with settings such as `degree=16`."""
