@@ -20,8 +20,9 @@ import polars as pl
 
 from sfc_testbed.analysis.results.result import ResultError
 from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.place import STORED
 from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.request.spec import FLOW_LIST, RunSpec
 from sfc_testbed.simulators import conweave, hpcc, htsim, htsim_uec, powertcp
 from sfc_testbed.simulators.comparison import (
     FILE_NAME,
@@ -88,6 +89,10 @@ _BUFFER = "switch.buffer_bytes=33554432"
 _SMALL_BUFFER = "switch.buffer_bytes=2097152"
 _ONE_RECEIVER = ("topology.spines=1", "placement=spread", "receiver=h1")
 _INCAST_OF_64 = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", *_ONE_RECEIVER)
+_PERMUTATION = STORED / "permutation-128.csv"
+"""A flow from each of 128 hosts to another one in another rack of eight, and one to each host."""
+_SEEDS = 3
+"""The seeds of a case with load balancing: with few flows, a seed decides which paths are crowded."""
 _POLL_S = 0.2
 _LONGEST_S = 1_800.0
 
@@ -207,11 +212,55 @@ def _cases_with_loss() -> list[PeerCase]:
     ]
 
 
+def _cases_of_conweave() -> list[PeerCase]:
+    """Return the cases with loss, and Hadoop under each load balancing of its ToRs, without loss."""
+    network = ("topology.tors=4", "topology.hosts_per_tor=8", "topology.spines=4", *conweave.NETWORK)
+    works: Sequence[tuple[str, Sequence[str], Sequence[str]]] = (
+        ("hadoop at 40 %", ("load=0.4", "arrivals_us=2000"), ("ecmp", "flowlet", "conga", "drill")),
+        ("rpc at 40 %", ("sizes=rpc", "load=0.4", "arrivals_us=200"), ("ecmp", "drill")),
+    )
+    buffer = f"switch.buffer_bytes={conweave.shared_bytes(32, ports=12)}"
+    balanced = [
+        case_of(
+            "datacentre",
+            "irn+dcqcn",
+            "ci",
+            (*words, "incast_load=0", *network, *conweave.TIMEOUTS["irn"], *conweave.LOAD_BALANCING[name], buffer),
+            label=f"{label}, 32 hosts, four spines, {name}",
+            load_balancing=name,
+            has_queues=False,
+        )
+        for label, words, names in works
+        for name in names
+    ]
+    return [*_cases_with_loss(), *(replace(case, seeds=_SEEDS) for case in balanced)]
+
+
+def _cases_of_htsim_uec() -> list[PeerCase]:
+    """Return a permutation of 128 hosts in different racks, under load balancings of hosts and switches."""
+    cases = [
+        case_of(
+            FLOW_LIST,
+            htsim_uec.SCHEMES[0],
+            "ci",
+            ("topology.tors=16", "topology.hosts_per_tor=8", "topology.spines=8", *htsim_uec.NETWORK),
+            label=f"permutation of 10 MB, 128 hosts, eight spines, {name}",
+            topology="clos",
+            load_balancing=name,
+            has_queues=False,
+            flow_file=_PERMUTATION,
+        )
+        for name in ("reps", "oblivious", "adaptive")
+    ]
+    return [replace(case, seeds=_SEEDS) for case in cases]
+
+
 _CASES: Mapping[str, Callable[[], list[PeerCase]]] = {
     "hpcc-simulator": _cases_of_hpcc,
-    "conweave-simulator": _cases_with_loss,
+    "conweave-simulator": _cases_of_conweave,
     "powertcp-simulator": _cases_of_powertcp,
     "htsim": _cases_on_a_fat_tree,
+    "htsim-uec": _cases_of_htsim_uec,
 }
 """The cases of docs/validation.md by the name of the simulator."""
 
