@@ -33,12 +33,17 @@ PICTURE = "images/fct-against-the-hpcc-simulator.png"
 def summary(validation: PeerValidation) -> str:
     """Return the median and the largest absolute difference of all runs for each simulator, as Markdown."""
     rows = []
-    for peer in dict.fromkeys(run.peer for run in validation.runs):
-        runs = [run for run in validation.runs if run.peer == peer]
+    for peer in dict.fromkeys(map(_row_name, validation.runs)):
+        runs = [run for run in validation.runs if _row_name(run) == peer]
         columns = zip(*(compared_figures(run) for run in runs), strict=True)
         cells = [_spread([abs(both.share) for both in column if both is not None]) for column in columns]
         rows.append((peer, str(len(runs)), *cells))
-    return markdown_table(("simulator", "cases", "mean", "P99", "peak queue", "mean queued"), rows)
+    return markdown_table(("simulator", "cases", "mean", "P99", "peak queue", "mean queued", "imbalance"), rows)
+
+
+def _row_name(run: PeerRun) -> str:
+    """Return the name of the row that a run belongs to: the runs with load balancing have one of their own."""
+    return run.peer if run.spread_mean is None else f"{run.peer}, load balancing"
 
 
 def _spread(shares: Sequence[float]) -> str:

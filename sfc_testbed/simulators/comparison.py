@@ -106,7 +106,7 @@ class PeerRun(Figures):
     """The mean of the bytes in all queues, from the first start to the last finish."""
     spread_mean: Both | None = None
     """The imbalance of uplinks: (largest - smallest) / mean of the bytes of a switch's equal-cost ports in 100 us, as a
-    mean over switches and intervals, up to the interval in which `_BEFORE_TAIL` of all bytes were sent."""
+    mean over switches and intervals, before the interval in which `_BEFORE_TAIL` of all bytes have been sent."""
     spread_p99: Both | None = None
     """The P99 of the same values; None if there are fewer than 100."""
     points_us: tuple[tuple[Figure, Figure], ...] = ()
