@@ -20,6 +20,7 @@ from sfc_testbed.analysis.results.result import ResultError
 from sfc_testbed.documents import stored
 from sfc_testbed.documents.pictures import plot_fcts, write_picture
 from sfc_testbed.documents.stored import PageError, replaced, write_runs
+from sfc_testbed.place import ROOT
 from sfc_testbed.simulators.comparison import FILE_NAME, PeerRun, PeerValidation, read_peer_validation
 from sfc_testbed.simulators.tables import compared_figures
 from sfc_testbed.telemetry.atomic_file import replace_text
@@ -55,6 +56,11 @@ def merged(stored: Sequence[PeerRun], new: Sequence[PeerRun]) -> tuple[PeerRun, 
     return tuple({run.label: run for run in (*stored, *new)}.values())
 
 
+def _of_the_clone(run: PeerRun) -> PeerRun:
+    """Return a run whose command names the clone's files relative to its folder."""
+    return run.model_copy(update={"command": run.command.replace(f"{ROOT}/", "")})
+
+
 def document(text: str, validation: PeerValidation) -> str:
     """Return the text of the page with the generated part replaced."""
     return replaced(DOCUMENT, text, "summary", summary(validation))
@@ -71,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
         paths = sorted(path for folder in options.folders for path in folder.rglob(FILE_NAME))
         if options.folders and not paths:
             raise ResultError(f"no {FILE_NAME} below {', '.join(map(str, options.folders))}")
-        new = [run for path in paths for run in read_peer_validation(path).runs]
+        new = [_of_the_clone(run) for path in paths for run in read_peer_validation(path).runs]
         validation = stored.model_copy(update={"runs": merged(stored.runs, new)})
         current = DOCUMENT.read_text(encoding="utf-8")
         wanted = document(current, validation)

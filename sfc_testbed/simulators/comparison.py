@@ -33,8 +33,9 @@ SCHEMA: Literal["sfc-testbed/peer-validation/1"] = "sfc-testbed/peer-validation/
 SIZE_BINS = 4
 MOST_POINTS = 400
 """The points of a scatter plot that are stored for a run."""
-_BEFORE_TAIL = 0.9
-"""The share of the bytes of uplinks after which their imbalance is not compared: the last flows are alone."""
+_BUSY = 0.5
+"""The imbalance of uplinks is compared in intervals in which they sent at least this share of the busiest interval's
+bytes: the last flows are alone on their paths."""
 _PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
 _FEWEST = {"mean": 1, "p50": 1, "p95": 20, "p99": 100}
 _RUN_FIGURES = ("peak_queue_bytes", "mean_queued_bytes", "spread_mean", "spread_p99")
@@ -106,7 +107,7 @@ class PeerRun(Figures):
     """The mean of the bytes in all queues, from the first start to the last finish."""
     spread_mean: Both | None = None
     """The imbalance of uplinks: (largest - smallest) / mean of the bytes of a switch's equal-cost ports in 100 us, as a
-    mean over switches and intervals, before the interval in which `_BEFORE_TAIL` of all bytes have been sent."""
+    mean over switches and busy intervals."""
     spread_p99: Both | None = None
     """The P99 of the same values; None if there are fewer than 100."""
     points_us: tuple[tuple[Figure, Figure], ...] = ()
@@ -245,8 +246,8 @@ def sent_between_samples(samples: pl.DataFrame) -> pl.DataFrame:
 def _spreads(run: Run, uplinks: pl.DataFrame) -> Mapping[str, Both | None]:
     """Return the imbalance of uplinks on both sides; without uplinks, neither figure."""
     groups = uplinks.group_by("switch").agg(pl.col("port").unique().sort()).filter(pl.col("port").list.len() > 1)
-    ours = _spreads_before_the_tail(run.links, run.equal_cost_ports)
-    peer = _spreads_before_the_tail(uplinks, {switch: [ports] for switch, ports in groups.iter_rows()})
+    ours = _busy_spreads(run.links, run.equal_cost_ports)
+    peer = _busy_spreads(uplinks, {switch: [ports] for switch, ports in groups.iter_rows()})
     if not (ours.size and peer.size):
         return {}
     p99 = Both(ours=float(np.percentile(ours, 99)), peer=float(np.percentile(peer, 99)))
@@ -257,11 +258,11 @@ def _spreads(run: Run, uplinks: pl.DataFrame) -> Mapping[str, Both | None]:
     }
 
 
-def _spreads_before_the_tail(links: Rows, groups: EqualCostPorts) -> Values:
-    rows = spreads(links, groups).sort("until_us")
-    sums = rows.group_by("until_us", maintain_order=True).agg(pl.col("sent_bytes").sum())
-    before = sums.filter(pl.col("sent_bytes").cum_sum() <= _BEFORE_TAIL * sums["sent_bytes"].sum())
-    return rows.filter(pl.col("until_us").is_in(before["until_us"].implode()))["spread"].to_numpy()
+def _busy_spreads(links: Rows, groups: EqualCostPorts) -> Values:
+    rows = spreads(links, groups)
+    sums = rows.group_by("until_us").agg(sum_bytes=pl.col("sent_bytes").sum())
+    busy = rows.join(sums, on="until_us").filter(pl.col("sum_bytes") >= _BUSY * pl.col("sum_bytes").max())
+    return busy["spread"].to_numpy()
 
 
 def _mean_queued_bytes(run: Run) -> float:

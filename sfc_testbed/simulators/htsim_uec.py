@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -174,7 +175,7 @@ def _check_transport(plan: RunPlan) -> None:
 def _check_network(plan: RunPlan) -> None:
     topology, buffer_bytes = plan.topology, plan.config.switch_settings["buffer_bytes"]
     rates = {link.rate_bps for link in topology.links}
-    parameters = topology.parameters
+    parameters: Mapping[str, Any] = topology.parameters
     if plan.config.topology != "clos" or len(rates) != 1 or parameters["uplinks"] != 1:
         raise ValueError(f"the comparison with the {NAME} is of a leaf-spine network: --set {' --set '.join(NETWORK)}")
     if parameters["hosts_per_tor"] % parameters["spines"]:
@@ -201,8 +202,8 @@ def _check_flows(plan: RunPlan) -> None:
 
 def _topology_text(topology: Topology) -> str:
     """Return a leaf-spine network as a topology file; tier 0 are the ToRs."""
-    shape, rate_gbps = topology.parameters, topology.links[0].rate_bps // NS_PER_S
-    hosts, spines = shape["hosts_per_tor"], shape["spines"]
+    shape: Mapping[str, Any] = topology.parameters
+    rate_gbps, hosts, spines = topology.links[0].rate_bps // NS_PER_S, shape["hosts_per_tor"], shape["spines"]
     lines = [f"Nodes {len(topology.host)}", "Tiers 2", f"Podsize {len(topology.host)}", "", "Tier 0"]
     lines += [f"Downlink_speed_Gbps {rate_gbps}", f"Radix_Down {hosts}", f"Radix_Up {spines}"]
     lines += [f"Oversubscribed {hosts // spines}", f"Downlink_Latency_ns {shape['host_delay_ns']}", "", "Tier 1"]

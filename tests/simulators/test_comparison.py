@@ -34,8 +34,8 @@ def test_bytes_of_a_port_are_the_differences_of_its_samples() -> None:
     assert rows.rows() == [(0.0, 1, 10), (100.0, 1, 20), (100.0, 2, 7)]
 
 
-def test_imbalance_is_compared_until_nine_tenths_of_the_bytes_are_sent() -> None:
-    """Ours: (30 - 10) / 20 in each interval; the peer's: 0, and 2 in an interval with the last tenth of its bytes."""
+def test_imbalance_is_compared_in_busy_intervals() -> None:
+    """Ours: (30 - 10) / 20 in each interval; the peer's: 0, and 2 in an interval with a sixth of the bytes."""
     links = [(100.0, 1, 10), (100.0, 2, 30), (200.0, 1, 10), (200.0, 2, 30)]
     peers = [(100.0, 1, 300), (100.0, 2, 300), (200.0, 1, 100), (200.0, 2, 0)]
     config = replace(CONFIG, equal_cost_ports={"tor1": ((1, 2),)})
