@@ -38,6 +38,7 @@ _BUSY = 0.5
 bytes: the last flows are alone on their paths."""
 _PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
 _FEWEST = {"mean": 1, "p50": 1, "p95": 20, "p99": 100}
+_FEWEST_SPREADS = 50
 _RUN_FIGURES = ("peak_queue_bytes", "mean_queued_bytes", "spread_mean", "spread_p99")
 
 Values = NDArray[np.float64]
@@ -109,7 +110,7 @@ class PeerRun(Figures):
     """The imbalance of uplinks: (largest - smallest) / mean of the bytes of a switch's equal-cost ports in 100 us, as a
     mean over switches and busy intervals."""
     spread_p99: Both | None = None
-    """The P99 of the same values; None if there are fewer than 100."""
+    """The P99 of the same values; None if there are fewer than `_FEWEST_SPREADS`."""
     points_us: tuple[tuple[Figure, Figure], ...] = ()
     """FCTs of some of the flows, ours and the peer's."""
 
@@ -251,7 +252,7 @@ def _spreads(run: Run, uplinks: pl.DataFrame) -> Mapping[str, Both | None]:
     if not (ours.size and peer.size):
         return {}
     p99 = Both(ours=float(np.percentile(ours, 99)), peer=float(np.percentile(peer, 99)))
-    has_p99 = min(ours.size, peer.size) >= _FEWEST["p99"]
+    has_p99 = min(ours.size, peer.size) >= _FEWEST_SPREADS
     return {
         "spread_mean": Both(ours=float(ours.mean()), peer=float(peer.mean())),
         "spread_p99": p99 if has_p99 else None,
