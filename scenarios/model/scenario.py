@@ -16,7 +16,7 @@ from sfc_testbed.request.checks import STRICT
 from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.topologies.model import Topology
-from sfc_testbed.topologies.shapes import MOST_COUNT
+from sfc_testbed.topologies.shape import MOST_COUNT
 
 # In scenarios/, NumPy is imported only where random numbers are drawn, so that listing scenarios stays fast.
 if TYPE_CHECKING:

@@ -117,14 +117,20 @@ def _role_entries(topology: Topology, switch: str) -> Iterator[TableEntry]:
 
 
 def _route_entries(topology: Topology, switch: str) -> Iterator[TableEntry]:
+    """Yield the routes of a switch. Routes over the same ports share an ECMP group."""
     ports = {port.number: port for port in topology.ports[switch]}
-    for group, route in enumerate(routes_of(topology, switch), start=1):
+    groups: dict[tuple[int, ...], int] = {}
+    for route in routes_of(topology, switch):
         if len(route.ports) == 1:
             yield TableEntry("ipv4_lpm", "next_hop", (route.prefix,), next_hop(topology, switch, ports[route.ports[0]]))
             continue
+        is_new = route.ports not in groups
+        group = groups.setdefault(route.ports, len(groups) + 1)
         yield TableEntry("ipv4_lpm", "ecmp", (route.prefix,), (group, len(route.ports)))
-        for member, number in enumerate(route.ports):
-            yield TableEntry("ecmp_members", "next_hop", (group, member), next_hop(topology, switch, ports[number]))
+        if is_new:
+            for member, number in enumerate(route.ports):
+                hop = next_hop(topology, switch, ports[number])
+                yield TableEntry("ecmp_members", "next_hop", (group, member), hop)
 
 
 def next_hop(topology: Topology, switch: str, port: SwitchPort) -> tuple[Value, ...]:
