@@ -9,7 +9,7 @@ Rates and delays are in model units.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
@@ -19,10 +19,10 @@ from sfc_testbed.topologies.distances import Distances
 MAX_PORT = 509
 """The highest port of a switch: v1model's port numbers have 9 bits, 510 is for recirculation and 511 for drops."""
 MAX_HOSTS, MAX_SWITCHES = 65_536, 16_384
-"""Our limits, so that a typing error does not fill the memory. A BTS and the MAC addresses of ports have 16 bits for the
-number of a switch."""
+"""Our limits, so that a typing error does not fill the memory. A BTS and the MAC addresses of ports hold the
+number of a switch in 16 bits."""
 _WIDE_PREFIX, _NARROW_PREFIX = 16, 22
-"""Lengths of the prefixes of ToRs. A /22 holds more hosts than a switch has ports, and 10.0.0.0/8 has 16,384 of them."""
+"""Lengths of the prefixes of ToRs. A /22 holds more hosts than a switch has ports, and 10.0.0.0/8 has 16,384."""
 MAX_WIDE_TORS = 255
 """The most ToRs with a prefix of 16 bits each, 10.1.0.0/16 to 10.255.0.0/16."""
 
@@ -100,6 +100,8 @@ class Topology:
     hosts: tuple[Host, ...]
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
+    notes: tuple[str, ...] = ()
+    """Sentences about how the file of the network was read."""
 
     @cached_property
     def host(self) -> Mapping[str, Host]:
@@ -212,16 +214,20 @@ class TopologyBuilder:
     _hosts: list[_PlannedHost] = field(default_factory=list)
     _switches: dict[str, bool] = field(default_factory=dict)
     """Whether each switch has hosts."""
+    _latencies_ns: dict[str, int] = field(default_factory=dict)
+    """The latencies of switches that differ from `pass_latency_ns`."""
     _links: list[Link] = field(default_factory=list)
     _next_port: dict[str, int] = field(default_factory=dict)
     _tors: int = 0
 
-    def add_switch(self, name: str, *, has_hosts: bool) -> str:
-        """Add a switch; a switch with hosts gets a prefix for their addresses."""
+    def add_switch(self, name: str, *, has_hosts: bool, pass_latency_ns: int | None = None) -> str:
+        """Add a switch; one with hosts gets a prefix for their addresses. The builder has the default of the latency."""
         if len(self._switches) == MAX_SWITCHES:
             raise TopologyError(f"a network has at most {MAX_SWITCHES} switches")
         self._tors += has_hosts
         self._switches[name] = has_hosts
+        if pass_latency_ns is not None:
+            self._latencies_ns[name] = pass_latency_ns
         self._next_port[name] = 1
         return name
 
@@ -243,17 +249,18 @@ class TopologyBuilder:
         a_port, b_port = (self._take_port(a), self._take_port(b)) if ports is None else ports
         self._links.append(Link(Port(a, a_port), Port(b, b_port), rate_bps, delay_ns))
 
-    def build(self) -> Topology:
+    def build(self, notes: Sequence[str] = ()) -> Topology:
         switches = tuple(self._numbered_switches())
         hosts = tuple(self._addressed_hosts({switch.name: switch for switch in switches}))
-        return Topology(self.name, dict(self.parameters), hosts, switches, tuple(self._links))
+        return Topology(self.name, dict(self.parameters), hosts, switches, tuple(self._links), tuple(notes))
 
     def _numbered_switches(self) -> Iterator[Switch]:
         tor = 0
         for number, (name, has_hosts) in enumerate(self._switches.items(), start=1):
             prefix = _prefix_of(tor, self._tors) if has_hosts else None
             tor += has_hosts
-            yield Switch(name, number, prefix, self.pass_latency_ns, self.bts_latency_ns)
+            latency_ns = self._latencies_ns.get(name, self.pass_latency_ns)
+            yield Switch(name, number, prefix, latency_ns, self.bts_latency_ns)
 
     def _addressed_hosts(self, switches: Mapping[str, Switch]) -> Iterator[Host]:
         counts: dict[str, int] = {}

@@ -61,6 +61,13 @@ class Shape(BaseModel):
             builder.add_host(switch, rates[number % len(rates)], self.host_delay_ns)
 
 
+class Fabric(Shape):
+    """Common parameters of shapes with links between switches."""
+
+    fabric_rate_bps: Rate = Field(400_000_000_000, description="Rate of a link between switches.")
+    fabric_delay_ns: Delay = Field(1_500, description="Propagation delay of a link between switches, one way.")
+
+
 class Racks(Shape):
     """Common parameters of shapes whose racks are connected by other switches."""
 

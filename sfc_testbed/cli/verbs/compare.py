@@ -33,6 +33,7 @@ from sfc_testbed.cli.options import (
 from sfc_testbed.cli.output import EXIT_CLAIM, say, say_json, warn, with_fields
 from sfc_testbed.cli.planning import checked, end_by_outcome, reporter
 from sfc_testbed.cli.seeds import chosen_seeds
+from sfc_testbed.request.network_file import read_network_file
 from sfc_testbed.request.schemes import resolve_scheme
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
@@ -76,6 +77,7 @@ def verb(
     json: Json = False,
     use: Uses = None,
 ) -> None:
+    chosen = parse_settings(settings or ())
     request = RunSpec(
         scenario_of(scenario, has_flows=flows is not None),
         switch=switch,
@@ -84,7 +86,8 @@ def verb(
         scale=scale,
         duration_ms=duration,
         topology=topology,
-        settings=parse_settings(settings or ()),
+        settings=chosen,
+        network_file=read_network_file(topology, chosen),
         flow_file=flows,
         faults=tuple(fault or ()),
         hosts=hosts,

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from sfc_testbed.request.checks import refusal
 from sfc_testbed.request.extensions import described, load
+from sfc_testbed.request.network_file import SETTING, NetworkFile, read_network_file
 from sfc_testbed.request.schemes import resolve_scheme
 from sfc_testbed.request.seeds import check_seed
 from sfc_testbed.request.settings import SettingsByPart, by_part
@@ -29,6 +30,7 @@ from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.switch_targets import SwitchTarget, switch_target
 from sfc_testbed.testbed.program.registered import SwitchProgram, as_recorded, entries_of, registered
+from sfc_testbed.topologies.file_network import FileNetwork
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
 
@@ -78,13 +80,31 @@ def check_names(spec: RunSpec) -> None:
 
 def network_of(spec: RunSpec, scale: Scale, settings: SettingsByPart) -> Topology:
     """Return the network of a request, which replaces that of the scale."""
+    file = file_of(spec)
+    if file is not None:
+        return network_of_file(file, settings.topology)
     parameters = scale.topology_parameters if spec.topology is None else {}
     return network_named(spec.topology or scale.topology, {**parameters, **settings.topology})
+
+
+def file_of(spec: RunSpec) -> NetworkFile | None:
+    """Return the file of a request's network; None for a named topology."""
+    return spec.network_file or read_network_file(spec.topology, spec.settings)
 
 
 def workload_of(scenario: Scenario, scale: Scale, settings: SettingsByPart) -> Workload:
     """Return the workload of a scenario with the settings of a request."""
     return validated(scenario.workload, {**scale.workload, **settings.workload}, f"scenario {scenario.name}")
+
+
+def network_of_file(file: NetworkFile, typed: Mapping[str, Any]) -> Topology:
+    """Return the network of a file; the settings count where the file has no value."""
+    parameters = {name: value for name, value in typed.items() if name != SETTING.partition(".")[2]}
+    shape_of_file = validated(FileNetwork, parameters, f"topology {file.name}")
+    try:
+        return shape_of_file.build_from(file)
+    except TopologyError as error:
+        raise UsageError(f"topology {error}") from error
 
 
 def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:

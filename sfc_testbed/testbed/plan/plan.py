@@ -189,6 +189,7 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
         "program_settings": checks.program_settings(spec, settings.program),
         "fault_spans": _fault_spans(faults),
         "setting_warnings": (
+            *topology.notes,
             *traffic.notes,
             *setting_warnings(network.switch, network.transport, topology, faults),
         ),
@@ -208,7 +209,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
     settings = by_part(spec.settings)
     if settings.workload:
         raise UsageError(f"--set {next(iter(settings.workload))}: a network without a scenario has no such setting")
-    topology = checks.network_named("clos" if spec.topology is None else spec.topology, settings.topology)
+    topology = _interactive_network(spec, settings)
     programs = {"program_dscp": DSCP_DATA}  # programs share the class, queues and signals of messages
     network = network_settings(
         topology, (scheme.switch, settings.switch), (programs, scheme.transport, settings.transport)
@@ -228,10 +229,19 @@ def plan_network(spec: RunSpec) -> RunPlan:
         "duration_ms": 0.0,
         "workload": {},
         "program_settings": checks.program_settings(spec, settings.program),
-        "command": f"{command_name()} cli --topology {topology.name} --scheme {scheme.name}{p4_option}{uses}",
+        "setting_warnings": topology.notes,
+        "command": f"{command_name()} cli --topology {shlex.quote(spec.topology or topology.name)} "
+        f"--scheme {scheme.name}{p4_option}{uses}",
     }
     config = _config(spec, dilation, target, topology, network, commands, fields_of_network)
     return RunPlan(spec, config, topology, checks.numbered((), topology), network.switch, network.transport, commands)
+
+
+def _interactive_network(spec: RunSpec, settings: SettingsByPart) -> Topology:
+    file = checks.file_of(spec)
+    if file is not None:
+        return checks.network_of_file(file, settings.topology)
+    return checks.network_named("clos" if spec.topology is None else spec.topology, settings.topology)
 
 
 def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: SettingsByPart) -> _Traffic:
@@ -332,6 +342,7 @@ def _config(
         "dilation_given": spec.dilation is not None,
         "program": own_program() if spec.program is None else replace(spec.program, text=""),
         "topology": topology.name,
+        "network_file": checks.file_of(spec),
         "topology_parameters": dict(topology.parameters),
         "physics": network.physics_config,
         "switch_settings": network.switch.model_dump(),
