@@ -39,8 +39,8 @@ class Distances:
         """Return for each ToR (row) and each of `ports(switch)` (column) whether the port is on a shortest path."""
         peers = [self._number[port.peer.node] for port in self.ports(switch)]
         own = self._of_pairs[:, self._number[switch]]
-        is_nearer: NDArray[np.bool_] = self._of_pairs[:, peers] + 1 == own[:, None]
-        return is_nearer & (own != UNREACHABLE)[:, None]
+        is_nearer: NDArray[np.bool_] = (self._of_pairs[:, peers] + 1 == own[:, None]) & (own != UNREACHABLE)[:, None]
+        return is_nearer
 
     @cached_property
     def _of_pairs(self) -> NDArray[np.int32]:

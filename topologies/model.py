@@ -221,7 +221,7 @@ class TopologyBuilder:
     _tors: int = 0
 
     def add_switch(self, name: str, *, has_hosts: bool, pass_latency_ns: int | None = None) -> str:
-        """Add a switch; one with hosts gets a prefix for their addresses. The builder has the default of the latency."""
+        """Add a switch; one with hosts gets a prefix for their addresses. The builder has the default latency."""
         if len(self._switches) == MAX_SWITCHES:
             raise TopologyError(f"a network has at most {MAX_SWITCHES} switches")
         self._tors += has_hosts

@@ -12,7 +12,8 @@ from pydantic import Field
 from sfc_testbed.request.table import Table
 from sfc_testbed.topologies.fabrics import Dragonfly, FatTree, RailPods, ThreeTier
 from sfc_testbed.topologies.model import Topology
-from sfc_testbed.topologies.shape import Count, Delay, Racks, Rate, Shape
+from sfc_testbed.topologies.shape import Count, Delay, Racks, Rate
+from sfc_testbed.topologies.shape import Shape as Shape
 
 
 class Clos(Racks):

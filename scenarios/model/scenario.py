@@ -15,8 +15,7 @@ from pydantic import BaseModel
 from sfc_testbed.request.checks import STRICT
 from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.model.flow import FlowRequest
-from sfc_testbed.topologies.model import Topology
-from sfc_testbed.topologies.shape import MOST_COUNT
+from sfc_testbed.topologies.model import MAX_PORT, Topology
 
 # In scenarios/, NumPy is imported only where random numbers are drawn, so that listing scenarios stays fast.
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def more_hosts(topology: Topology, missing: int | None = None, tors: Sequence[st
     if not isinstance(present, int) or missing is None:
         return f"use --set topology.{setting}=NUMBER, or another --topology"
     needed = present - -missing // (len(names) if setting == "hosts_per_tor" else 1)
-    if needed > MOST_COUNT:
+    if needed > MAX_PORT:
         return "use another --topology"
     return f"use --set topology.{setting}={needed}, or another --topology"
 

@@ -77,7 +77,7 @@ def verb(
     json: Json = False,
     use: Uses = None,
 ) -> None:
-    chosen = parse_settings(settings or ())
+    changed = parse_settings(settings or ())
     request = RunSpec(
         scenario_of(scenario, has_flows=flows is not None),
         switch=switch,
@@ -86,8 +86,8 @@ def verb(
         scale=scale,
         duration_ms=duration,
         topology=topology,
-        settings=chosen,
-        network_file=read_network_file(topology, chosen),
+        settings=changed,
+        network_file=read_network_file(topology, changed),
         flow_file=flows,
         faults=tuple(fault or ()),
         hosts=hosts,

@@ -308,16 +308,21 @@ def _qcn_commands(settings: SwitchSettings) -> Iterator[Command]:
 
 def _bolt_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[Command]:
     """Yield an entry for each port, since every switch runs Bolt, with or without SFC (docs/sources.md#bolt)."""
-    if settings.bolt_threshold_bytes is None:
-        return
+    if settings.bolt_threshold_bytes is not None:
+        for port in topology.ports[switch]:
+            yield bolt_entry(settings, port.number, port.rate_bps, dilation)
+
+
+def bolt_entry(settings: SwitchSettings, port: int, rate_bps: int, dilation: Dilation) -> TableEntry:
+    """Return the entry of Bolt for a port of this model rate."""
+    assert settings.bolt_threshold_bytes is not None
     supply_bytes = settings.bolt_supply_bytes
     most_tokens = _MOST_RAMP_UP_TOKENS if settings.bolt_ramp_up else 0
-    for port in topology.ports[switch]:
-        byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
-        supply_us = _NEVER_IDLE_US_Q16 if supply_bytes is None else supply_bytes * byte_us >> 8
-        byte_units = _require_word("the time of a byte", _byte_time_units_q24(port.rate_bps), port.rate_bps)
-        parameters = (settings.bolt_threshold_bytes, byte_us, byte_units, supply_us, most_tokens, CLASS_DATA)
-        yield TableEntry("bolt", "bolt_port", (port.number,), parameters)
+    byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
+    supply_us = _NEVER_IDLE_US_Q16 if supply_bytes is None else supply_bytes * byte_us >> 8
+    byte_units = _require_word("the time of a byte", _byte_time_units_q24(rate_bps), rate_bps)
+    parameters = (settings.bolt_threshold_bytes, byte_us, byte_units, supply_us, most_tokens, CLASS_DATA)
+    return TableEntry("bolt", "bolt_port", (port,), parameters)
 
 
 def _trimming_commands(settings: SwitchSettings) -> Iterator[Command]:

@@ -29,6 +29,7 @@ from sfc_testbed.scenarios.model.scenario import Scale, Scenario
 from sfc_testbed.telemetry.captures.flow_packets import FlowFilter
 from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.slow_links import Configured
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.flows.on_wire import on_wire
 from sfc_testbed.testbed.flows.waits import Waits, ideal_waits
@@ -91,6 +92,11 @@ class RunPlan:
             check_fits(self.spec.program, self.topology, commands, SWITCH_TARGETS[self.config.switch].registers)
         command = repeat_command(self.spec, dilation.factor)
         return replace(self, config=replace(self.config, dilation=dilation.factor, command=command), commands=commands)
+
+    @property
+    def configured(self) -> Configured:
+        """The configuration of the switches."""
+        return Configured(self.switch_settings, self.commands)
 
     @property
     def more_entries(self) -> MoreEntries:
@@ -175,12 +181,14 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     network = on_target(network, target)
     faults = checks.faults_in(topology, (*scale.faults, *spec.faults), spec.seed)
     check_faults(target, faults, topology)
+    checks.check_rate_codes(network.transport.link_rates_bps, faults, topology)
     captured_flows(spec.captures, flows)
     captured_ports(spec.captures, topology, flows)
     waits = _waits(topology, flows, network.transport, network.switch)
     requested = spec.dilation if decided is None else decided.factor
     more = checks.entries_of_program(spec, settings.program, topology)
     dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch, more)
+    checks.check_slow_links(topology, faults, dilation, Configured(network.switch, commands))
     fields_of_run = {
         **traffic.recorded,
         "scenario": scenario.name,
@@ -266,10 +274,11 @@ def _dilation_and_commands(
 ) -> tuple[Dilation, SwitchCommands]:
     """Return the requested dilation, or the one of runs in virtual time, and the commands of the switches.
 
-    A live run without a requested dilation keeps this one for its dry run, and `testbed.speed.dilation` replaces it.
+    Slow links may need a smaller one. A live run without a requested dilation keeps this one for its dry run, and
+    `testbed.speed.dilation` replaces it.
     """
     dilation = Dilation(requested or VIRTUAL_DILATION)
-    if requested is None and spec.clock == "real":
+    if requested is None:
         return commands_near(topology, switch, dilation, spec.seed, more)
     return dilation, commands_at(topology, switch, dilation, spec.seed, more)
 
