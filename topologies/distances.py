@@ -11,15 +11,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from sfc_testbed.topologies.model import SwitchPort, Topology
 from sfc_testbed.wire.units import serialization_ns
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sfc_testbed.topologies.model import SwitchPort, Topology
-
 UNREACHABLE = 0xFFFF
+_KEPT = "distances"
+
+
+def distances_of(topology: Topology) -> Distances:
+    """Return the distances in a network, which are computed once."""
+    known = topology.derived.get(_KEPT)
+    if known is None:
+        known = topology.derived[_KEPT] = Distances(topology)
+    assert isinstance(known, Distances)
+    return known
 
 
 class Distances:

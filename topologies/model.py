@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
-
-from sfc_testbed.topologies.distances import Distances
+from typing import Any
 
 MAX_PORT = 509
 """The highest port of a switch: v1model's port numbers have 9 bits, 510 is for recirculation and 511 for drops."""
@@ -127,9 +126,9 @@ class Topology:
         return tuple(switch for switch in self.switches if switch.is_tor)
 
     @cached_property
-    def distances(self) -> Distances:
-        """The shortest paths of all switches to all ToRs."""
-        return Distances(self)
+    def derived(self) -> dict[str, Any]:
+        """What other modules have computed about this network and keep with it, by their own names."""
+        return {}
 
     def hops_to(self, tor: str) -> Mapping[str, int]:
         """Return the distance, in links, to a ToR from every switch that reaches it, nearest first."""

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any
 
+from sfc_testbed.topologies.distances import distances_of
 from sfc_testbed.topologies.model import Link, Topology
 from sfc_testbed.topologies.routes import Paths
 from sfc_testbed.wire.constants import DEFAULT_PAYLOAD_BYTES
@@ -244,7 +245,7 @@ def _different_pairs(topology: Topology) -> Iterator[_Pair]:
             for of_tor in kinds
         ]
     )
-    crossed = topology.distances.crossings()
+    crossed = distances_of(topology).crossings()
     wires_ns, slowest_bps = crossed.wires_ns(_PACKET_BYTES), crossed.slowest_bps()
     columns = np.stack(
         [

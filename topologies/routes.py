@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
+from sfc_testbed.topologies.distances import distances_of
 from sfc_testbed.topologies.model import MAX_WIDE_TORS, Link, Port, Topology
 
 _ANY = -1
@@ -54,11 +55,11 @@ def ports_to_tors(topology: Topology, switch: str) -> dict[IPv4Network, tuple[in
 
 def _labels(topology: Topology, switch: str) -> tuple[Sequence[int], Sequence[tuple[int, ...]]]:
     """Return a label for each ToR, and the ports of each label from 0."""
-    numbers = [port.number for port in topology.distances.ports(switch)]
+    numbers = [port.number for port in distances_of(topology).ports(switch)]
     groups: dict[tuple[int, ...], int] = {}
     by_row: dict[bytes, int] = {}
     labels = []
-    for tor, row in zip(topology.tors, topology.distances.nearer(switch), strict=True):
+    for tor, row in zip(topology.tors, distances_of(topology).nearer(switch), strict=True):
         key = row.tobytes()
         if key not in by_row:
             ports = tuple(number for number, is_nearer in zip(numbers, row.tolist(), strict=True) if is_nearer)

@@ -50,7 +50,8 @@ class NetworkFile:
     @property
     def name(self) -> str:
         """The name of the file without folders, for tables and messages."""
-        return Path(self.word).name
+        name = Path(self.word).name
+        return name if name.isprintable() else shown(name)
 
 
 def read_network_file(topology: str | None, settings: Mapping[str, Any]) -> NetworkFile | None:
@@ -62,11 +63,13 @@ def read_network_file(topology: str | None, settings: Mapping[str, Any]) -> Netw
     if word is None:
         if topology is None or not ("." in topology or os.sep in topology):
             return None
-        word, option = topology, f"--topology {topology}"
+        word, option = topology, f"--topology {_in_message(topology)}"
     else:
-        option = f"--set {SETTING}={word}"
+        option = f"--set {SETTING}={_in_message(word)}"
         if topology is not None:
-            raise UsageError(f"{option} and --topology {topology} both name a network; leave one of them out")
+            raise UsageError(
+                f"{option} and --topology {_in_message(topology)} both name a network; leave one of them out"
+            )
         if not isinstance(word, str):
             raise UsageError(f"--set {SETTING}: must be the path of a file, not {shown(word)}")
     try:
@@ -76,3 +79,7 @@ def read_network_file(topology: str | None, settings: Mapping[str, Any]) -> Netw
     except FileRefused as error:
         raise UsageError(f"{option} {error}") from error
     return NetworkFile(word, hashlib.sha256(text.encode()).hexdigest(), text)
+
+
+def _in_message(word: object) -> str:
+    return word if isinstance(word, str) and word.isprintable() else shown(word)

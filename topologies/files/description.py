@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sfc_testbed.request.checks import MAX_RATE_BPS
 from sfc_testbed.request.quantities import in_unit
-from sfc_testbed.request.shown import nearest, shortened, shown
+from sfc_testbed.request.shown import nearest, shown
 from sfc_testbed.topologies.model import MAX_PORT, TopologyError
 
 MIN_RATE_BPS = 100_000
@@ -88,15 +88,15 @@ def check(described: Description) -> None:
     for number, link in enumerate(described.links):
         for node in (link.a, link.b):
             if node not in hosts and node not in switches:
-                known = nearest(node, (*described.hosts, *described.switches))
-                raise NetworkFileError(f"unknown node {shown(node)}{known}", described.line_of(number))
+                near = nearest(node, (*described.hosts, *described.switches))
+                raise NetworkFileError(f"unknown node {shown(node)}{near}", described.line_of(number))
         refused = _refused(described, link, hosts, switch_of, earlier)
         if refused is not None:
             raise NetworkFileError(refused, described.line_of(number))
         earlier.setdefault(frozenset((link.a, link.b)), number)
     lonely = [host for host in described.hosts if host not in switch_of]
     if lonely:
-        raise NetworkFileError(f"host {shortened(lonely[0])} has no link")
+        raise NetworkFileError(f"host {shown(lonely[0])} has no link")
     _check_ports(described, switches)
     _check_connected(described)
 
@@ -110,21 +110,21 @@ def _refused(
 ) -> str | None:
     """Return why a link is impossible, or note the switch of its host."""
     if link.a == link.b:
-        return f"node {shortened(link.a)} has a link to itself"
+        return f"node {shown(link.a)} has a link to itself"
     ends = [node for node in (link.a, link.b) if node in hosts]
     if len(ends) > 1:
-        return f"hosts {shortened(link.a)} and {shortened(link.b)} are linked; a host has a link to a switch"
+        return f"hosts {shown(link.a)} and {shown(link.b)} are linked; a host has a link to a switch"
     for host in ends:
         switch = link.b if host == link.a else link.a
         if host in switch_of:
             return (
-                f"host {shortened(host)} has a second link, to {shortened(switch)} beside {switch_of[host]}; "
+                f"host {shown(host)} has a second link, to {shown(switch)} beside {shown(switch_of[host])}; "
                 "a host has one NIC, so describe each NIC as a host"
             )
         switch_of[host] = switch
     before = earlier.get(frozenset((link.a, link.b)))
     if before is not None and not described.may_repeat:
-        names = f"{shortened(link.a)} and {shortened(link.b)}"
+        names = f"{shown(link.a)} and {shown(link.b)}"
         return f"{names} are already linked in line {described.line_of(before)}"
     return None
 
@@ -137,13 +137,13 @@ def _check_ports(described: Description, switches: set[str]) -> None:
                 continue
             if not 1 <= port <= MAX_PORT:
                 raise NetworkFileError(
-                    f"port {port} of {node}: must be from 1 to {MAX_PORT}", described.line_of(number)
+                    f"port {port} of {shown(node)}: must be from 1 to {MAX_PORT}", described.line_of(number)
                 )
             before = seen.setdefault((node, port), number)
             if before != number:
                 line = described.line_of(before)
                 raise NetworkFileError(
-                    f"port {port} of {node} already has a link, in line {line}", described.line_of(number)
+                    f"port {port} of {shown(node)} already has a link, in line {line}", described.line_of(number)
                 )
 
 
@@ -163,7 +163,7 @@ def _check_connected(described: Description) -> None:
     cut = [host for host in described.hosts if host not in reached]
     if cut:
         raise NetworkFileError(
-            f"the network is disconnected: no path from {shortened(first)} to {shortened(cut[0])} "
+            f"the network is disconnected: no path from {shown(first)} to {shown(cut[0])} "
             f"({len(cut)} of {len(described.hosts)} hosts are out of reach)"
         )
 

@@ -33,7 +33,7 @@ from sfc_testbed.testbed.control_plane.slow_links import Configured, slow_link_l
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.switch_targets import SwitchTarget, switch_target
 from sfc_testbed.testbed.program.registered import SwitchProgram, as_recorded, entries_of, registered
-from sfc_testbed.topologies.file_network import FileNetwork
+from sfc_testbed.topologies.files.network import FileNetwork
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
 from sfc_testbed.wire.dilation import Dilation

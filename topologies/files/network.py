@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sfc_testbed.request.network_file import NetworkFile
+from sfc_testbed.request.shown import shown
 from sfc_testbed.topologies.files import hpcc, htsim, node_link, p4_json
 from sfc_testbed.topologies.files.description import Description, NetworkFileError, check, kept_names
 from sfc_testbed.topologies.files.json_text import read_json
@@ -115,7 +116,9 @@ class _Construction:
         ports = {}
         for switch, ends in given.items():
             if len(ends) > MAX_PORT:
-                raise NetworkFileError(f"{switch} has {len(ends)} links; a switch has at most {MAX_PORT} ports")
+                raise NetworkFileError(
+                    f"switch {shown(switch)} has {len(ends)} links; a switch has at most {MAX_PORT} ports"
+                )
             is_complete = {port for _, port in ends} == set(range(1, len(ends) + 1))
             for place, (number, port) in enumerate(ends, start=1):
                 ports[number, switch] = port if is_complete and port is not None else place
@@ -124,24 +127,30 @@ class _Construction:
     def _notes(self, hosts: Mapping[str, str], switches: Mapping[str, str]) -> Iterator[str]:
         """Yield what the file leaves open, and what of it is not used."""
         for note in self.described.notes:
-            yield f"{self.file.name}: {note}"
+            yield f"{self.file.name}: {note}."
         links = self.described.links
         missing = Counter(
             what for link in links for what in ("rate", "delay") if getattr(link, f"{what}_{_UNITS[what]}") is None
         )
         for what, count in missing.items():
             unit = _UNITS[what]
-            own, fabric = (getattr(self.shape, f"{place}_{what}_{unit}") for place in ("host", "fabric"))
-            shown_unit = "bit/s" if unit == "bps" else unit
-            yield (
-                f"{self.file.name}: {count} of {len(links)} links have no {what}, so a host's link has "
-                f"{own} {shown_unit} (topology.host_{what}_{unit}) and others {fabric} {shown_unit} "
-                f"(topology.fabric_{what}_{unit})"
+            own, fabric = (
+                _quantity(getattr(self.shape, f"{place}_{what}_{unit}"), unit) for place in ("host", "fabric")
             )
-        renamed = [f"{ours} is {name!r}" for names in (hosts, switches) for name, ours in names.items() if ours != name]
+            yield (
+                f"{self.file.name}: {count} of {len(links)} links have no {what}: hosts' links get {own} "
+                f"(topology.host_{what}_{unit}), links between switches {fabric} (topology.fabric_{what}_{unit})."
+            )
+        renamed = [
+            f"{ours} is {shown(name)}" for names in (hosts, switches) for name, ours in names.items() if ours != name
+        ]
         if renamed:
             more = f" and {len(renamed) - _MOST_RENAMED} more" if len(renamed) > _MOST_RENAMED else ""
-            yield f"{self.file.name}: renamed nodes: {', '.join(renamed[:_MOST_RENAMED])}{more}"
+            yield f"{self.file.name}: renamed nodes: {', '.join(renamed[:_MOST_RENAMED])}{more}."
 
 
 _UNITS = {"rate": "bps", "delay": "ns"}
+
+
+def _quantity(value: int, unit: str) -> str:
+    return f"{value / 1e9:g} Gb/s" if unit == "bps" else f"{value / 1e3:g} us"
