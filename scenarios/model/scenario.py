@@ -85,7 +85,7 @@ def check_host(name: str, topology: Topology) -> None:
     """Raise ScenarioError if a network has no host of this name."""
     if name not in topology.host:
         raise ScenarioError(
-            f"no host {shown(name)} in this network (h1 to h{len(topology.hosts)}); "
+            f"no host {shown(name)} in this network ({topology.hosts[0].name} to {topology.hosts[-1].name}); "
             f"{more_hosts(topology, _missing_for(name, topology))}"
         )
 

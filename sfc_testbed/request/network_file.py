@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import zlib
 from base64 import b85decode, b85encode
@@ -13,7 +14,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, PlainSerializer, ValidationInfo
+from pydantic import BeforeValidator, ConfigDict, PlainSerializer, TypeAdapter, ValidationInfo
 from pydantic.dataclasses import dataclass
 
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
@@ -30,7 +31,12 @@ def _packed(text: str) -> str:
 
 
 def _unpacked(text: str, info: ValidationInfo) -> str:
-    return zlib.decompress(b85decode(text)).decode() if info.mode == "json" else text
+    if info.mode != "json":
+        return text
+    try:
+        return zlib.decompress(b85decode(text)).decode()
+    except zlib.error as error:
+        raise ValueError(f"not a packed text ({error})") from error
 
 
 Packed = Annotated[str, PlainSerializer(_packed, when_used="json"), BeforeValidator(_unpacked)]
@@ -79,6 +85,14 @@ def read_network_file(topology: str | None, settings: Mapping[str, Any]) -> Netw
     except FileRefused as error:
         raise UsageError(f"{option} {error}") from error
     return NetworkFile(word, hashlib.sha256(text.encode()).hexdigest(), text)
+
+
+def with_texts(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of config.json with the text of its network file as text. ValueError if it is damaged."""
+    file = content.get("network_file")
+    if not isinstance(file, dict):
+        return content
+    return {**content, "network_file": TypeAdapter(NetworkFile).validate_json(json.dumps(file))}
 
 
 def _in_message(word: object) -> str:

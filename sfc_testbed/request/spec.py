@@ -20,7 +20,7 @@ from pydantic.dataclasses import dataclass
 from sfc_testbed.request.bounded_file import read_bounded_text
 from sfc_testbed.request.extension import Extension
 from sfc_testbed.request.extensions import loaded
-from sfc_testbed.request.network_file import NetworkFile, Packed
+from sfc_testbed.request.network_file import NetworkFile, Packed, with_texts
 from sfc_testbed.request.stored_versions import version_in, version_refused
 
 _LAZY = ConfigDict(defer_build=True)
@@ -241,7 +241,7 @@ def config_of(text: str | bytes) -> RunConfig:
     elif version == 2:
         content["retry_of"] = (content.pop("retry", None) or {}).get("of")
     content.setdefault("uses", ())  # an older run used no extension, whatever this process has loaded
-    return _adapter().validate_python(content)
+    return _adapter().validate_python(with_texts(content))
 
 
 def writer_of(path: Path) -> str | None:

@@ -19,9 +19,9 @@
 // Highest number of telemetry records in a packet.
 #define INT_HOPS 5
 
-#define ROUTES 4096
-#define NEXT_HOPS 1024
-#define WATCHED_DESTINATIONS 1024
+#define ROUTES 16384
+#define NEXT_HOPS 16384
+#define WATCHED_DESTINATIONS 16384
 
 // Cells of each of the three rows of the suppression filter.
 #define SUPPRESSION_BITS 14

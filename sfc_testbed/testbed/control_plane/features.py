@@ -44,6 +44,7 @@ SUPPRESSION_BY_CLOCK = "by_clock"
 _Q24 = 1 << 24
 _Q32 = 1 << 32
 _WORD_BITS = 32
+_WORD = (1 << _WORD_BITS) - 1
 _ALPHA_BITS = 16
 _PERIOD_BITS = 20
 """Approximate number of bits of a period counted in ticks; the period is accurate to 1/4096."""
@@ -270,12 +271,15 @@ def _bfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
 
 
 def _ecn_commands(topology: Topology, switch: str, settings: SwitchSettings) -> Iterator[Command]:
+    """Yield the thresholds of each port. With `ecn_by_rate` they are in proportion to the rate of the port."""
     if settings.ecn_kmin_bytes is None:
         return
-    k_min = settings.ecn_kmin_bytes
-    k_max = settings.ecn_kmax_bytes if settings.ecn_kmax_bytes is not None else k_min
-    slope = min(0xFFFF_FFFF, round(settings.ecn_pmax * 2**32 / max(1, k_max - k_min)))
+    k_max_bytes = settings.ecn_kmin_bytes if settings.ecn_kmax_bytes is None else settings.ecn_kmax_bytes
+    nic_bps = max(host.rate_bps for host in topology.hosts)
     for port in topology.ports[switch]:
+        ratio = port.rate_bps / nic_bps if settings.ecn_by_rate else 1
+        k_min, k_max = (min(_WORD, round(bytes_ * ratio)) for bytes_ in (settings.ecn_kmin_bytes, k_max_bytes))
+        slope = min(_WORD, round(settings.ecn_pmax * 2**32 / max(1, k_max - k_min)))
         yield TableEntry("ecn", "red", (port.number, CLASS_DATA), (k_min, k_max, slope))
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +27,8 @@ from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.scenarios.model.numbering import number_flows
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
 from sfc_testbed.scenarios.traffic.flow_file import FlowList, check_flow, read_flows
-from sfc_testbed.testbed.control_plane.commands import MoreEntries
+from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands
+from sfc_testbed.testbed.control_plane.entries import TableEntry
 from sfc_testbed.testbed.control_plane.features import FixedPointError
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.control_plane.slow_links import Configured, slow_link_lines
@@ -36,6 +38,7 @@ from sfc_testbed.testbed.program.registered import SwitchProgram, as_recorded, e
 from sfc_testbed.topologies.files.network import FileNetwork
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
+from sfc_testbed.wire.constants import TABLE_SIZES
 from sfc_testbed.wire.dilation import Dilation
 
 if TYPE_CHECKING:
@@ -211,6 +214,20 @@ def check_slow_links(topology: Topology, faults: Sequence[Fault], dilation: Dila
             raise UsageError(
                 f"--fault {fault}: {error} at dilation {dilation.factor}; use a smaller --dilation or a larger rate"
             ) from error
+
+
+def check_table_sizes(spec: RunSpec, commands: SwitchCommands) -> None:
+    """Raise UsageError for a switch with more entries than a table of the testbed's program has."""
+    if spec.program is not None:
+        return  # the tables of another program may have other sizes
+    for switch, of_switch in commands.items():
+        entries = Counter(command.table for command in of_switch if isinstance(command, TableEntry) and command.keys)
+        for table, most in TABLE_SIZES.items():
+            if entries[table] > most:
+                raise UsageError(
+                    f"switch {switch} needs {entries[table]} entries in its table {table}, which has {most} "
+                    "(switch-bmv2/include/sizes.p4); use a smaller network"
+                )
 
 
 def duration_ms_of(spec: RunSpec, scale: Scale, flows: FlowTable) -> float:

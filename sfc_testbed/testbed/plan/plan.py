@@ -188,6 +188,7 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     requested = spec.dilation if decided is None else decided.factor
     more = checks.entries_of_program(spec, settings.program, topology)
     dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch, more)
+    checks.check_table_sizes(spec, commands)
     checks.check_slow_links(topology, faults, dilation, Configured(network.switch, commands))
     fields_of_run = {
         **traffic.recorded,

@@ -178,7 +178,7 @@ class Part:
         return Counts(
             [HostStatistics(nic.address.name, nic.statistics()) for nic in self._nics],
             [
-                read_all_lives(engine.command, [port.number for port in ports[name]])
+                read_all_lives(engine.commands, [port.number for port in ports[name]])
                 for name, engine in self._engines.items()
             ],
             [softswitch_statistics(name, engine.statistics()) for name, engine in self._engines.items()],
