@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sfc_testbed.extend import Settings as Settings
     from sfc_testbed.extend import congestion_control as congestion_control
     from sfc_testbed.extend import flow_control as flow_control
+    from sfc_testbed.extend import load_balancing as load_balancing
     from sfc_testbed.extend import loss_recovery as loss_recovery
     from sfc_testbed.extend import scenario as scenario
     from sfc_testbed.extend import scheme as scheme
@@ -98,8 +99,8 @@ _PLACES = {
     "Sweep": "api.sweep",
     **dict.fromkeys(
         (
-            *("Settings", "congestion_control", "flow_control", "loss_recovery", "scenario", "scheme"),
-            *("switch_program", "topology"),
+            *("Settings", "congestion_control", "flow_control", "load_balancing", "loss_recovery", "scenario"),
+            *("scheme", "switch_program", "topology"),
         ),
         "extend",
     ),

@@ -20,6 +20,7 @@ from sfc_testbed.request.arguments import checked_call
 from sfc_testbed.request.checks import STRICT
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import folder, owner
+from sfc_testbed.request.load_balancing import LOAD_BALANCINGS, LoadBalancing
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme
 from sfc_testbed.request.shown import nearest, shown
 from sfc_testbed.scenarios.catalogue import SCENARIOS
@@ -121,6 +122,25 @@ def scheme(
 ) -> None:
     """Add a scheme: settings of switches and hosts, and the congestion control that applies without `+`."""
     SCHEMES.add(name, Scheme(name, summary or name, switch, {**_SELECTIVE, **transport}, congestion), owner())
+
+
+@checked_call
+def load_balancing(
+    name: Name,
+    summary: str = "",
+    *,
+    switch: Chosen = _NONE,
+    transport: Chosen = _NONE,
+    program: Chosen = _NONE,
+) -> None:
+    """Add a load balancing: settings of switches and hosts, so that `--load-balancing NAME` selects them.
+
+    `program` are settings of a P4 program that `switch_program` added. Switches keep each flow on one path (ECMP)
+    unless `switch` has another `load_balancing`.
+    """
+    _check_call("load_balancing", name)
+    row = LoadBalancing(name, summary or name, {"load_balancing": "ecmp", **switch}, transport, program)
+    LOAD_BALANCINGS.add(name, row, owner())
 
 
 @checked_call

@@ -57,6 +57,7 @@ def compare_all(
     out: Path,
     *,
     schemes: Sequence[str],
+    load_balancings: Sequence[str | None],
     seeds: Sequence[int],
     programs: Sequence[str],
     claims: Path | Sequence[Claim] | None,
@@ -64,14 +65,15 @@ def compare_all(
     retry: bool,
     quiet: bool,
 ) -> Comparison:
-    """Run a request under several schemes, seeds and programs, and return the comparison."""
+    """Run a request under several schemes, load balancings, seeds and programs, and return the comparison."""
     reporter = reporter_of(quiet=quiet)
     with public_errors(out), unchanged_process(), flow_file_of(flows, out) as file:
         claimed = claims_of(claims) if claims is None or isinstance(claims, Path) else with_claims(claims)
         if retry:
             check_retry(request.clock)
         own = own_workers(None) if request.clock == "virtual" else None
-        requests = requests_of(replace(request, flow_file=file), schemes, seeds, read_programs(programs) or [None])
+        base, read = replace(request, flow_file=file), read_programs(programs) or [None]
+        requests = requests_of(base, schemes, load_balancings, seeds, read)
         plans = checked(requests, out, reporter, workers=own)
         note_dilations(plans, reporter)
         with _place(request):

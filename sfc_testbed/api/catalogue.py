@@ -28,6 +28,7 @@ _KINDS: Mapping[str, tuple[str, str, Callable[[Any], str]]] = {
     "scenarios": ("scenarios.catalogue", "SCENARIOS", _summary),
     "schemes": ("request.schemes", "SCHEMES", _summary),
     "congestion controls": ("request.schemes", "RATE_CONTROLS", _summary),
+    "load balancings": ("request.load_balancing", "LOAD_BALANCINGS", _summary),
     "switch programs": ("testbed.program.registered", "SWITCH_PROGRAMS", lambda row: str(row.path)),
     "faults": ("scenarios.faults.kinds", "FAULTS", _summary),
     "topologies": ("topologies.shapes", "SHAPES", first_line),

@@ -64,9 +64,13 @@ class ComparedRuns:
 
 
 def requests_of(
-    request: RunSpec, schemes: Sequence[str], seeds: Sequence[int], programs: Sequence[P4Program | None]
+    request: RunSpec,
+    schemes: Sequence[str],
+    load_balancings: Sequence[str | None],
+    seeds: Sequence[int],
+    programs: Sequence[P4Program | None],
 ) -> list[RunSpec]:
-    """Return a request for each scheme, seed and program.
+    """Return a request for each scheme, load balancing, seed and program.
 
     All schemes of a seed come before the next seed, so that an interruption leaves complete comparisons.
     """
@@ -77,12 +81,14 @@ def requests_of(
         replace(
             request,
             scheme=scheme,
+            load_balancing=load_balancing,
             seed=seed,
             program=program,
             settings=request.settings if not own or program in own else others,
         )
         for seed in seeds
         for scheme in schemes
+        for load_balancing in load_balancings
         for program in programs
     ]
 

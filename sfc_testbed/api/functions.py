@@ -41,6 +41,7 @@ def run(
     scale: str = "ci",
     seed: int | str = 1,
     settings: Mapping[str, Any] | None = None,
+    load_balancing: str | None = None,
     topology: str | None = None,
     duration_ms: float | str | None = None,
     flows: Any = None,
@@ -68,6 +69,7 @@ def run(
     - scale: size of network and traffic: "ci", "laptop" or "paper".
     - seed: random seed, a whole number of at least 0.
     - settings: values by the keys of `--set`, such as {"degree": 8, "switch.q_th_bytes": "250KB"}.
+    - load_balancing: the distribution over equal-cost paths, such as "spray"; None: the scheme's own.
     - topology: the network instead of the scenario's.
     - duration_ms: longest simulated time, in ms or as text such as "4ms"; None: the scenario's.
     - flows: a file, rows (source, destination, bytes, start in ns, tag), or a data frame with such columns.
@@ -93,6 +95,7 @@ def run(
     request = _request(
         scenario,
         scheme=scheme,
+        load_balancing=load_balancing,
         clock=clock,
         scale=scale,
         seed=seed,
@@ -120,6 +123,7 @@ def compare(
     scale: str = "ci",
     seeds: int | str | Iterable[int] = 1,
     settings: Mapping[str, Any] | None = None,
+    load_balancing: str | Iterable[str] | None = None,
     topology: str | None = None,
     duration_ms: float | str | None = None,
     flows: Any = None,
@@ -135,11 +139,12 @@ def compare(
     out: PathLike = "runs",
     quiet: bool = False,
 ) -> Comparison:
-    """Run the same flows under several schemes, seeds and P4 programs, and return the comparison.
+    """Run the same flows under several schemes, load balancings, seeds and P4 programs, and return the comparison.
 
     Arguments that `run` has too mean the same.
 
     - schemes: a list, or a text such as "irn,sfc". Ratios are relative to the first.
+    - load_balancing: one or several, such as "ecmp,spray"; every scheme runs with each. None: each scheme's own.
     - seeds: one number, several, or a text such as "1..5".
     - p4: one program or several; every scheme runs with every program, and "built-in" is the testbed's.
     - claims: a file or a list of claims about the runs, such as `sfc.Ratio`.
@@ -149,7 +154,7 @@ def compare(
     """
     _begin(use)
     from sfc_testbed.api.calls import compare_all
-    from sfc_testbed.api.requests import folder_of, jobs_of, schemes_of, seeds_of
+    from sfc_testbed.api.requests import folder_of, jobs_of, load_balancings_of, schemes_of, seeds_of
 
     request = _request(
         scenario,
@@ -170,6 +175,7 @@ def compare(
         flows,
         folder_of(out),
         schemes=schemes_of(schemes),
+        load_balancings=load_balancings_of(load_balancing),
         seeds=seeds_of(seeds),
         programs=[os.fspath(program) for program in programs],
         claims=Path(claims) if isinstance(claims, (str, os.PathLike)) else claims,
@@ -218,6 +224,7 @@ def open_network(
     switch: str = "auto",
     dilation: int | str = 10_000,
     settings: Mapping[str, Any] | None = None,
+    load_balancing: str | None = None,
     hosts: str | None = None,
     p4: PathLike | None = None,
     use: PathLike | Iterable[PathLike] = (),
@@ -236,6 +243,7 @@ def open_network(
     request = _request(
         "none",
         scheme=scheme,
+        load_balancing=load_balancing,
         clock="real",
         switch=switch,
         dilation=dilation,
@@ -289,8 +297,8 @@ def check(file: PathLike) -> tuple[Checked, ...]:
 def names(kind: str) -> dict[str, str]:
     """Return all names of a kind and their meanings, with those of the extensions in use.
 
-    The kinds are scenarios, schemes, congestion controls, switch programs (with their files), faults, topologies,
-    quantities (with their units) and export formats. UsageError for another kind.
+    The kinds are scenarios, schemes, congestion controls, load balancings, switch programs (with their files), faults,
+    topologies, quantities (with their units) and export formats. UsageError for another kind.
     """
     _begin(())
     from sfc_testbed.api.catalogue import names_of

@@ -90,12 +90,22 @@ def scenario_of(scenario: str | None, *, has_flows: bool) -> str:
 
 def schemes_of(schemes: str | Iterable[str]) -> tuple[str, ...]:
     """Return the schemes of `--schemes`. UsageError for a repeated one."""
-    names = tuple(name.strip() for name in (schemes.split(",") if isinstance(schemes, str) else schemes))
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise UsageError(f"--schemes: {shown(repeated)} is given twice")
+    names = _distinct("--schemes", schemes)
     if not names:
         raise UsageError("--schemes: at least one scheme is required")
+    return names
+
+
+def load_balancings_of(names: str | Iterable[str] | None) -> tuple[str | None, ...]:
+    """Return the names of `--load-balancing`, or None for each scheme's own. UsageError for a repeated name."""
+    return (None,) if names is None else _distinct("--load-balancing", names) or (None,)
+
+
+def _distinct(option: str, words: str | Iterable[str]) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in (words.split(",") if isinstance(words, str) else words))
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise UsageError(f"{option}: {shown(repeated)} is given twice")
     return names
 
 

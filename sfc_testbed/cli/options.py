@@ -26,6 +26,27 @@ OptionalScenario = Annotated[
 SwitchName = Annotated[
     str, typer.Option(help="Switch target: soft (softswitch), bmv2 or auto (soft).", autocompletion=words.switches)
 ]
+LoadBalancingName = Annotated[
+    str | None,
+    typer.Option(
+        "--load-balancing",
+        metavar="NAME",
+        help="Load balancing over equal-cost paths instead of the scheme's own, see `list`.",
+        show_default=False,
+        autocompletion=words.load_balancings,
+    ),
+]
+LoadBalancingNames = Annotated[
+    str | None,
+    typer.Option(
+        "--load-balancing",
+        metavar="NAMES",
+        help="Load balancings over equal-cost paths, separated by commas: every scheme runs with each. By default each "
+        "scheme has its own.",
+        show_default=False,
+        autocompletion=words.load_balancing_lists,
+    ),
+]
 ClockName = Annotated[
     str,
     typer.Option(

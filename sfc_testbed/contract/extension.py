@@ -22,6 +22,7 @@ from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.request.extension import Extension
 from sfc_testbed.request.extensions import description
+from sfc_testbed.request.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.request.schemes import SCHEMES
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.testbed.errors import RunError, UsageError
@@ -66,6 +67,9 @@ def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
         yield from _combined(what, transport.combinations(["window", "dcqcn"], ["none", "sfc"], [name]))
     for name in SCHEMES.of(word):
         yield f"scheme {name}", "a run of incast", partial(networks.completes, "incast", name)
+    for name in LOAD_BALANCINGS.of(word):
+        check = partial(networks.completes, "incast", "irn", load_balancing=name)
+        yield f"load balancing {name}", "a run of incast", check
     for name in SHAPES.of(word):
         yield f"topology {name}", "defaults", partial(networks.builds_from_its_defaults, name)
         yield f"topology {name}", "paths", partial(networks.connects_all_hosts, name)

@@ -61,9 +61,9 @@ def can_be_planned(scenario: str, scale: ScaleName) -> None:
     require(is_same, f"at scale {scale} flows differ although the seed is the same; draw from `random` only")
 
 
-def completes(scenario: str, scheme: str, p4: str | None = None) -> None:
+def completes(scenario: str, scheme: str, p4: str | None = None, *, load_balancing: str | None = None) -> None:
     """A run in virtual time at scale ci is trusted, and all its flows finish."""
-    plan = plan_run(RunSpec(scenario, scheme, clock="virtual", program=read_program(p4)))
+    plan = plan_run(RunSpec(scenario, scheme, clock="virtual", program=read_program(p4), load_balancing=load_balancing))
     build_programs([plan])
     with TemporaryDirectory(prefix="sfc-testbed-check-") as name:
         result = execute(plan, Path(name), Silent(), page=False).result

@@ -23,7 +23,7 @@ from sfc_testbed.testbed.jobs.effort import Effort
 from sfc_testbed.testbed.plan.dilations import DecidedDilation
 from sfc_testbed.testbed.system.code import code_digest
 
-REQUEST_KEYS = ("duration_ms", "topology", "scenario")
+REQUEST_KEYS = ("duration_ms", "topology", "scenario", "load_balancing")
 """Settings of a point that are separate options of a run, not `--set` keys."""
 CONGESTION = "transport.congestion_parameters"
 _REQUEST = TypeAdapter(RunSpec)

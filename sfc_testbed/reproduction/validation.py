@@ -41,6 +41,8 @@ class Wish:
     seed: int | None = None
     settings: Settings = field(default_factory=dict)
     """Settings that override the experiment's."""
+    load_balancing: str | None = None
+    """The load balancing on both clocks; None: the experiment's, or the scheme's own."""
     program: P4Program | None = None
     """The P4 program of the switches on both clocks; None: the testbed's own."""
 
@@ -103,6 +105,7 @@ def _pair(wish: Wish, scenario: str, scheme: str, point: Point | None) -> Pair:
         dilation=wish.dilation or base.dilation,
         seed=base.seed if wish.seed is None else wish.seed,
         settings={**base.settings, **wish.settings},
+        load_balancing=wish.load_balancing or base.load_balancing,
         program=wish.program,
     )
     return Pair(request, place)

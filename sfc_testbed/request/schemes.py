@@ -101,7 +101,7 @@ _SCHEMES = (
     Scheme(
         "ndp",
         "NDP: switches cut packets to headers, receivers pull the data",
-        {**_EIGHT_PACKETS, "spraying": True},
+        {**_EIGHT_PACKETS, "load_balancing": "spray"},
         _NDP,
         congestion="none",
     ),

@@ -27,7 +27,10 @@ _MOST_EXACT = 2**53
 _MOST_LEVELS = 20
 
 PARTS = ("workload", "topology", "switch", "transport", "program")
-_REPLACED: Mapping[str, str] = {"switch.pause_grain_ns": "switch.pause_rounding"}
+_REPLACED: Mapping[str, str] = {
+    "switch.pause_grain_ns": "switch.pause_rounding",
+    "switch.spraying": "switch.load_balancing=spray or =ecmp",
+}
 """Settings of older releases and the settings that replace them. Commands in stored runs may have an old setting."""
 
 

@@ -71,9 +71,10 @@ def option(name: str, default: Any = None, *, joined_by: str | None = None) -> A
     return field(default=default, metadata={OPTION: name, JOINED_BY: joined_by})
 
 
-def variant_of(scheme: str, program: str | None) -> str:
-    """Return the name of the scheme, and of the P4 program unless it is the testbed's own."""
-    return scheme if program is None else f"{scheme} ({program})"
+def variant_of(scheme: str, load_balancing: str | None, program: str | None) -> str:
+    """Return the scheme, the load balancing unless it is the scheme's own, and the P4 program unless it is ours."""
+    name = scheme if load_balancing is None else f"{scheme}, {load_balancing}"
+    return name if program is None else f"{name} ({program})"
 
 
 @dataclass(frozen=True, config=_LAZY)
@@ -96,6 +97,8 @@ class RunSpec:
     """The file that `topology`, or the setting `topology.file`, names."""
     settings: Mapping[str, Any] = field(default_factory=dict, metadata={OPTION: "--set"})
     """The values of `--set` by key."""
+    load_balancing: str | None = option("--load-balancing")
+    """The name of a load balancing; None for the scheme's own."""
     captures: tuple[str, ...] = option("--pcap", (), joined_by=",")
     background: str | None = option("--background")
     hosts: str | None = option("--hosts")
@@ -117,8 +120,8 @@ class RunSpec:
 
     @property
     def variant(self) -> str:
-        """The label that distinguishes the run from runs with another scheme or program."""
-        return variant_of(self.scheme, self.program_name)
+        """The label that distinguishes the run from runs with another scheme, load balancing or program."""
+        return variant_of(self.scheme, self.load_balancing, self.program_name)
 
 
 class Physics(BaseModel):

@@ -29,6 +29,7 @@ WRONG: Mapping[str, tuple[object, ...]] = {
     "seed": ("", -1, 2.5, "two", True, 10**30, None, [1]),
     "seeds": ("", "x", 2.5, [2.5], [-1], -1, [], None, True),
     "settings": ("degree=3", ["degree=3"], {3: 4}, {"degre": 3}, {"degree": "3KB"}, {"switch": {"q_th": 3}}, 3),
+    "load_balancing": ("", "spry", 3, [3], ["spry"]),
     "topology": ("", "moebius", 3, ["star"]),
     "duration_ms": ("", "soon", -1, 0, NAN, True, [3]),
     "flows": (3, "", "x.csv", {"a": 7}, [], [3], [("h1", "h2")], [("h1", None, 5)], [("h1", "h2", "5XB")], [None]),

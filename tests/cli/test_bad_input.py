@@ -409,10 +409,10 @@ def test_a_malformed_result_is_refused_by_every_verb(
 def test_an_unexpected_error_prints_one_line_and_saves_its_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise KeyError("one\ntwo\x1b[31m")
 
-    monkeypatch.setattr("sfc_testbed.testbed.plan.plan.resolve_scheme", fail)
+    monkeypatch.setattr("sfc_testbed.testbed.plan.plan.scheme_with", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert main([*RUN]) == 1
     output = capsys.readouterr()
@@ -436,10 +436,10 @@ def test_an_unexpected_error_is_one_line_if_no_file_can_be_written(
         def __str__(self) -> str:
             raise RuntimeError
 
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise NamelessError
 
-    monkeypatch.setattr("sfc_testbed.testbed.plan.plan.resolve_scheme", fail)
+    monkeypatch.setattr("sfc_testbed.testbed.plan.plan.scheme_with", fail)
     monkeypatch.setattr("tempfile.tempdir", "/proc")
     assert main([*RUN]) == 1
     [line] = capsys.readouterr().err.splitlines()

@@ -44,7 +44,7 @@ def test_unknown_names_list_the_known_ones(name: str) -> None:
         ("sfc-est+hpcc", {"estimator": True, "int_telemetry": True}, {"flow_control": "sfc", "congestion": "hpcc"}),
         ("irn+hpcc", {}, {"ack_priority": "data"}),
         ("irn+dcqcn", {}, {"ack_priority": "data"}),
-        ("ndp+dcqcn", {"spraying": True}, {"congestion": "dcqcn", "ack_priority": "control"}),
+        ("ndp+dcqcn", {"load_balancing": "spray"}, {"congestion": "dcqcn", "ack_priority": "control"}),
         ("egress-bts+none", {"bts": "egress"}, {"flow_control": "sfc", "congestion": "none"}),
         ("sfc+qcn", {"bts": "ingress", "qcn_q_eq_bytes": 26_000}, {"flow_control": "sfc", "congestion": "qcn"}),
         ("irn+dctcp", {"ecn_kmin_bdp": 2.4, "ecn_kmax_bdp": 2.4}, {"congestion": "dctcp"}),

@@ -97,6 +97,7 @@ def setting_rows(result: RunResult) -> list[tuple[str, str]]:
     return [
         ("scenario", result.scenario),
         ("scheme", ", ".join([result.scheme, *result.overridden])),
+        *([] if result.load_balancing is None else [("load balancing", result.load_balancing)]),
         ("scale", result.scale),
         ("switch", result.switch),
         ("clock", result.clock),

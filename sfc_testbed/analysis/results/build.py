@@ -41,6 +41,7 @@ from sfc_testbed.telemetry.reader import Rows, answer
 _IDENTITY = (
     "scenario",
     "scheme",
+    "load_balancing",
     "scale",
     "switch",
     "clock",

@@ -198,6 +198,8 @@ class RunResult(Figures):
     schema_version: Literal[1] = RESULT_VERSION
     scenario: str
     scheme: str
+    load_balancing: str | None = None
+    """The name of the requested load balancing; None for the scheme's own, which the file omits."""
     program: str | None = None
     """The name of the P4 program; None for the testbed's own."""
     overridden: tuple[str, ...] = ()
@@ -258,14 +260,15 @@ class RunResult(Figures):
     def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)
         omitted = {"bfc": BfcFigures(), "has_fixed_duration": False, "setting_warnings": (), "overridden": ()}
+        omitted["load_balancing"] = None
         return {
             name: value for name, value in fields.items() if name not in omitted or getattr(self, name) != omitted[name]
         }
 
     @property
     def variant(self) -> str:
-        """The name of the scheme, and of the P4 program unless it is the testbed's own."""
-        return variant_of(self.scheme, self.program)
+        """The label that distinguishes the run from runs with another scheme, load balancing or program."""
+        return variant_of(self.scheme, self.load_balancing, self.program)
 
     @property
     def title(self) -> str:

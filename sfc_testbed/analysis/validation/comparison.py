@@ -28,6 +28,7 @@ def compare_clocks(virtual: Run, live: Run, place: str = "") -> ValidatedRun:
     return ValidatedRun(
         scenario=result.scenario,
         scheme=result.scheme,
+        load_balancing=result.load_balancing,
         program=result.program,
         switch=result.switch,
         scale=result.scale,

@@ -66,6 +66,8 @@ class ValidatedRun(Figures):
 
     scenario: str
     scheme: str
+    load_balancing: str | None = None
+    """The name of the requested load balancing of both runs; None for the scheme's own."""
     program: str | None = None
     """The name of the P4 program of both runs; None for the testbed's own, as in result.json."""
     switch: str
@@ -98,7 +100,7 @@ class ValidatedRun(Figures):
     @property
     def label(self) -> str:
         """Scenario, scheme and place, such as `incast sfc, degree 8`."""
-        run = f"{self.scenario} {variant_of(self.scheme, self.program)}"
+        run = f"{self.scenario} {variant_of(self.scheme, self.load_balancing, self.program)}"
         return ", ".join(part for part in (run, self.place) if part)
 
     @property

@@ -20,6 +20,7 @@ from rich.text import Text
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.api.catalogue import first_line
 from sfc_testbed.place import command_name
+from sfc_testbed.request.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 
 if TYPE_CHECKING:
@@ -72,6 +73,10 @@ def scheme_tables() -> Iterator[RenderableType]:
         [(row.name, f"{row.summary}. Sets {_sets(row.switch, row.transport)}") for row in SCHEMES.values()],
     )
     yield names_table("rate control of a scheme", rate_control_rows(with_settings=True))
+    yield names_table(
+        "load balancing",
+        [(row.name, f"{row.summary}. Sets {_sets(row.switch, row.transport)}") for row in LOAD_BALANCINGS.values()],
+    )
     yield settings_table("switches", "switch.", _switch_settings())
     yield Text(
         "Settings in bytes can also be given in BDP (switch.q_th_bdp=4) or data packets (switch.trim_queue_packets=8), "

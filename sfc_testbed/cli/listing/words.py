@@ -44,6 +44,16 @@ def scheme_lists(incomplete: str) -> Words:
     return [(f"{before}{comma}{name}", summary) for name, summary in schemes(last) if name not in before.split(",")]
 
 
+def load_balancings() -> Words:
+    return [*names_of("load balancings").items()]
+
+
+def load_balancing_lists(incomplete: str) -> Words:
+    """Return completions of the last load balancing in a comma-separated list, as `scheme_lists` does."""
+    before, comma, _ = incomplete.rpartition(",")
+    return [(f"{before}{comma}{name}", text) for name, text in load_balancings() if name not in before.split(",")]
+
+
 def topologies() -> Words:
     return [(name, meaning) for name, meaning in names()["topologies"]]
 

@@ -12,7 +12,7 @@ from typing import IO, Annotated
 import typer
 
 from sfc_testbed.cli.listing import words
-from sfc_testbed.cli.options import HostsImage, P4Program, Settings, SwitchName, Uses
+from sfc_testbed.cli.options import HostsImage, LoadBalancingName, P4Program, Settings, SwitchName, Uses
 from sfc_testbed.cli.output import EXIT_INVALID, console
 from sfc_testbed.native.first_use import prepare
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
@@ -38,6 +38,7 @@ def verb(
     scheme: Annotated[
         str, typer.Option(help="Scheme of the switches and hosts at the start.", autocompletion=words.schemes)
     ] = "sfc",
+    load_balancing: LoadBalancingName = None,
     switch: SwitchName = "auto",
     p4: P4Program = None,
     dilation: Annotated[
@@ -60,6 +61,7 @@ def verb(
         "none",
         scheme,
         switch,
+        load_balancing=load_balancing,
         topology=topology,
         dilation=dilation,
         settings=chosen,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from sfc_testbed.api.requests import clock_of, dilation_of, scenario_of, schemes_of
+from sfc_testbed.api.requests import clock_of, dilation_of, load_balancings_of, scenario_of, schemes_of
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import (
     ClaimsFile,
@@ -20,6 +20,7 @@ from sfc_testbed.cli.options import (
     FlowFile,
     HostsImage,
     Json,
+    LoadBalancingNames,
     OptionalScenario,
     Out,
     P4Programs,
@@ -33,8 +34,8 @@ from sfc_testbed.cli.options import (
 from sfc_testbed.cli.output import EXIT_CLAIM, say, say_json, warn, with_fields
 from sfc_testbed.cli.planning import checked, end_by_outcome, reporter
 from sfc_testbed.cli.seeds import chosen_seeds
+from sfc_testbed.request.load_balancing import scheme_with
 from sfc_testbed.request.network_file import read_network_file
-from sfc_testbed.request.schemes import resolve_scheme
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import Interrupted, UsageError
@@ -51,6 +52,7 @@ def verb(
             help="Schemes, separated by commas; ratios are relative to the first.", autocompletion=words.scheme_lists
         ),
     ] = "irn,sfc",
+    load_balancing: LoadBalancingNames = None,
     switch: SwitchName = "auto",
     p4: P4Programs = None,
     clock: ClockName = "real",
@@ -93,8 +95,10 @@ def verb(
         hosts=hosts,
     )
     check_names(request)
+    balancings = load_balancings_of(load_balancing)
     for scheme in schemes_of(schemes):
-        resolve_scheme(scheme)
+        for name in balancings:
+            scheme_with(scheme, name)
 
     from sfc_testbed.api.comparing import claims_of, requests_of, run_compared
     from sfc_testbed.api.dilations import note_dilations
@@ -107,7 +111,8 @@ def verb(
     if retry:
         check_retry(request.clock)
     chosen = chosen_seeds(seed, seeds)
-    requests = requests_of(request, schemes_of(schemes), chosen, read_programs(p4 or ()) or [None])
+    programs = read_programs(p4 or ()) or [None]
+    requests = requests_of(request, schemes_of(schemes), balancings, chosen, programs)
     plans = checked(requests, out)
     shown = reporter(quiet=json)
     note_dilations(plans, shown)

@@ -83,6 +83,7 @@ def _overview() -> Iterator[RenderableType]:
     yield names_table(f"scenarios ({_scales(usual)})", scenarios)
     yield names_table("schemes", [*names_of("schemes").items()])
     yield names_table("rate control of a scheme", rate_control_rows())
+    yield names_table("load balancing", [*names_of("load balancings").items()])
     yield from program_tables()
     yield names_table("faults", [(kind, summary) for kind, summary in rows["faults"]])
     yield names_table("topologies", words.topologies())

@@ -22,6 +22,7 @@ from sfc_testbed.cli.options import (
     FlowFile,
     HostsImage,
     Json,
+    LoadBalancingName,
     OptionalScenario,
     Out,
     P4Program,
@@ -59,6 +60,7 @@ def verb(
             autocompletion=words.schemes,
         ),
     ] = "sfc",
+    load_balancing: LoadBalancingName = None,
     switch: SwitchName = "auto",
     p4: P4Program = None,
     clock: ClockName = "real",
@@ -84,6 +86,7 @@ def verb(
     request = RunSpec(
         scenario_of(scenario, has_flows=flows is not None),
         scheme=scheme,
+        load_balancing=load_balancing,
         switch=switch,
         clock=clock_of(clock),
         dilation=dilation_of(dilation),

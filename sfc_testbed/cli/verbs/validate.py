@@ -17,6 +17,7 @@ from sfc_testbed.cli.comparisons import print_peer_validation, show_cases, show_
 from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import (
     DilationFactor,
+    LoadBalancingName,
     Out,
     P4Program,
     Retry,
@@ -53,6 +54,7 @@ def verb(
             autocompletion=words.scheme_lists,
         ),
     ] = None,
+    load_balancing: LoadBalancingName = None,
     switch: SwitchName = "auto",
     p4: P4Program = None,
     dilation: DilationFactor = "auto",
@@ -100,6 +102,7 @@ def verb(
     use: Uses = None,
 ) -> None:
     is_live_only = {
+        "--load-balancing": load_balancing is not None,
         "--switch": switch != "auto",
         "--p4": p4 is not None,
         "--dilation": dilation != "auto",
@@ -126,7 +129,7 @@ def verb(
         _with_peer(peer, cases, scenario, out, is_json=json)
         return
     own = (dilation_of(dilation), seed, parse_settings(settings or ()))
-    wish = Wish(scenario, names, switch, scale, *own, program=read_program(p4))
+    wish = Wish(scenario, names, switch, scale, *own, program=read_program(p4), load_balancing=load_balancing)
     pairs, left_out = pairs_of(wish)
     plans = checked([request for pair in pairs for request in (pair.virtual, pair.live)], out, has_virtual=False)
     live = plans[1::2]

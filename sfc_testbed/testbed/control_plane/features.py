@@ -338,7 +338,7 @@ def _trimming_commands(settings: SwitchSettings) -> Iterator[Command]:
 
 
 def _spraying_commands(settings: SwitchSettings) -> Iterator[Command]:
-    if settings.spraying:
+    if settings.load_balancing == "spray":
         yield TableEntry("spraying", "spray")
 
 

@@ -117,7 +117,9 @@ class SwitchSettings(BaseModel):
     header_queue_bytes: Annotated[int, Field(ge=1_000, le=0xFFFF_FFFF)] = Field(
         125_000, description="Limit of NDP's queue of headers, ACKs and pulls if packets are trimmed: 1 BDP."
     )
-    spraying: bool = Field(False, description="Whether every RoCE packet takes a random one of the shortest paths.")
+    load_balancing: Literal["ecmp", "spray"] = Field(
+        "ecmp", description="How a switch chooses among equal-cost ports: `list` shows what each name means."
+    )
     int_telemetry: bool = Field(False, description="Whether switches write a record into packets with an INT header.")
     qcn_q_eq_bytes: Annotated[int, Field(ge=1_000, le=100_000_000)] | None = Field(
         None, description="QCN's Q_eq, the target depth of congestion points; null: no QCN."
@@ -182,6 +184,16 @@ class SwitchSettings(BaseModel):
                 f"bfc_queues and {others[0]} exclude each other: a packet has one queue and one pause frame"
             )
         return self
+
+    @property
+    def changes_paths(self) -> bool:
+        """Whether packets of a flow may take different paths."""
+        return self.load_balancing != "ecmp"
+
+    @property
+    def reorders(self) -> bool:
+        """Whether packets that a flow sends back to back may take different paths and overtake one another."""
+        return self.load_balancing != "ecmp"
 
     @property
     def makes_bts(self) -> bool:

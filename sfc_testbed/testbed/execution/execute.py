@@ -94,7 +94,7 @@ class StoredRun:
 
 
 def _folder_name(config: RunConfig) -> str:
-    parts = (config.scenario, config.scheme, config.program_name)
+    parts = (config.scenario, config.scheme, config.load_balancing, config.program_name)
     return "-".join(part for part in parts if part is not None)
 
 

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 
 from sfc_testbed.request.checks import refusal
 from sfc_testbed.request.extensions import described, load
+from sfc_testbed.request.load_balancing import scheme_with
 from sfc_testbed.request.network_file import SETTING, NetworkFile, read_network_file
-from sfc_testbed.request.schemes import resolve_scheme
 from sfc_testbed.request.seeds import check_seed
 from sfc_testbed.request.settings import SettingsByPart, by_part
 from sfc_testbed.request.shown import nearest, shortened, shown
@@ -79,7 +79,7 @@ def check_names(spec: RunSpec) -> None:
     """
     load(spec.uses)
     scenario, scale = scenario_at_scale(spec)
-    resolve_scheme(spec.scheme)
+    scheme_with(spec.scheme, spec.load_balancing)
     settings = by_part(spec.settings)
     network_of(spec, scale, settings)
     workload_of(scenario, scale, settings)
@@ -295,7 +295,7 @@ def _program_settings(row: SwitchProgram | None, typed: Mapping[str, Any]) -> Ba
         return validated(row.settings, typed, f"program {row.name}")
     if typed:
         raise UsageError(
-            f"--set program.{shortened(next(iter(typed)))}: only the P4 program of an extension has settings: "
+            f"program.{shortened(next(iter(typed)))}: only the P4 program of an extension has settings: "
             "--use FILE.py --p4 NAME"
         )
     return None

@@ -21,7 +21,8 @@ from sfc_testbed.place import command_name
 from sfc_testbed.request.command import repeat_command
 from sfc_testbed.request.extensions import is_compiled, load
 from sfc_testbed.request.installed import version_of
-from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme, resolve_scheme
+from sfc_testbed.request.load_balancing import LOAD_BALANCINGS, LoadBalancing, program_settings_of, scheme_with
+from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme
 from sfc_testbed.request.settings import SettingsByPart, by_part, settings_words
 from sfc_testbed.request.spec import FaultSpan, RunConfig, RunSpec
 from sfc_testbed.scenarios.model.flow_table import FlowTable
@@ -162,8 +163,9 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     """
     load(spec.uses)
     scenario, scale = checks.scenario_at_scale(spec)
-    scheme = resolve_scheme(spec.scheme)
+    scheme = scheme_with(spec.scheme, spec.load_balancing)
     settings = by_part(spec.settings)
+    program = {**program_settings_of(spec.load_balancing), **settings.program}
     traffic = _traffic(spec, scenario, scale, settings)
     topology = traffic.topology
     goodput = {"goodput_interval_ns": goodput_interval_ns(topology, traffic.flows, traffic.duration_ms)}
@@ -186,7 +188,7 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     captured_ports(spec.captures, topology, flows)
     waits = _waits(topology, flows, network.transport, network.switch)
     requested = spec.dilation if decided is None else decided.factor
-    more = checks.entries_of_program(spec, settings.program, topology)
+    more = checks.entries_of_program(spec, program, topology)
     dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch, more)
     checks.check_table_sizes(spec, commands)
     checks.check_slow_links(topology, faults, dilation, Configured(network.switch, commands))
@@ -195,7 +197,7 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
         "scenario": scenario.name,
         "scheme": scheme.name,
         "overridden": _overridden(scheme, settings),
-        "program_settings": checks.program_settings(spec, settings.program),
+        "program_settings": checks.program_settings(spec, program),
         "fault_spans": _fault_spans(faults),
         "setting_warnings": (
             *topology.notes,
@@ -214,8 +216,9 @@ def plan_network(spec: RunSpec) -> RunPlan:
     """Plan an interactive network without flows: `topology` and `scheme` are used, the scenario is ignored."""
     load(spec.uses)
     checks.check_hosts(spec.hosts, "real")
-    scheme = resolve_scheme(spec.scheme)
+    scheme = scheme_with(spec.scheme, spec.load_balancing)
     settings = by_part(spec.settings)
+    program = {**program_settings_of(spec.load_balancing), **settings.program}
     if settings.workload:
         raise UsageError(f"--set {next(iter(settings.workload))}: a network without a scenario has no such setting")
     topology = _interactive_network(spec, settings)
@@ -226,10 +229,12 @@ def plan_network(spec: RunSpec) -> RunPlan:
     target = checks.target_for(spec, "real", network.switch, f"scheme {scheme.name}")
     network = on_target(network, target)
     dilation = Dilation(spec.dilation or NETWORK_DILATION)
-    more = checks.entries_of_program(spec, settings.program, topology)
+    more = checks.entries_of_program(spec, program, topology)
     commands = commands_at(topology, network.switch, dilation, spec.seed, more)
+    balancing = "" if spec.load_balancing is None else f" --load-balancing {spec.load_balancing}"
     p4_option = "" if spec.program is None else f" --p4 {shlex.quote(str(spec.program.word))}"
     uses = "".join(f" --use {shlex.quote(extension.word)}" for extension in spec.uses)
+    options = f"{balancing}{p4_option}{uses}"
     fields_of_network = {
         "scenario": "none",
         "scheme": scheme.name,
@@ -237,10 +242,10 @@ def plan_network(spec: RunSpec) -> RunPlan:
         "clock": "real",
         "duration_ms": 0.0,
         "workload": {},
-        "program_settings": checks.program_settings(spec, settings.program),
+        "program_settings": checks.program_settings(spec, program),
         "setting_warnings": topology.notes,
         "command": f"{command_name()} cli --topology {shlex.quote(spec.topology or topology.name)} "
-        f"--scheme {scheme.name}{p4_option}{uses}",
+        f"--scheme {scheme.name}{options}",
     }
     config = _config(spec, dilation, target, topology, network, commands, fields_of_network)
     return RunPlan(spec, config, topology, checks.numbered((), topology), network.switch, network.transport, commands)
@@ -286,7 +291,7 @@ def _dilation_and_commands(
 
 def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings, switch: SwitchSettings) -> Waits:
     nic_bps = transport.line_rate_bps
-    return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=nic_bps, is_sprayed=switch.spraying)
+    return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=nic_bps, is_sprayed=switch.reorders)
 
 
 _NAMED_BY_SCHEMES = ("congestion", "flow_control", "loss_recovery")
@@ -294,8 +299,12 @@ _NAMED_BY_SCHEMES = ("congestion", "flow_control", "loss_recovery")
 
 
 def _switch_features() -> frozenset[str]:
-    """Return the mechanisms of switches that some scheme selects, such as `bts` and `spraying`."""
-    rows: list[Scheme | RateControl] = [*SCHEMES.values(), *RATE_CONTROLS.values()]
+    """Return the mechanisms of switches that some scheme or load balancing selects, such as `bts`."""
+    rows: list[Scheme | RateControl | LoadBalancing] = [
+        *SCHEMES.values(),
+        *RATE_CONTROLS.values(),
+        *LOAD_BALANCINGS.values(),
+    ]
     return frozenset(name for row in rows for name, value in row.switch.items() if isinstance(value, (bool, str)))
 
 

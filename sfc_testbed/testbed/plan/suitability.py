@@ -25,10 +25,14 @@ def setting_warnings(
     switch: SwitchSettings, transport: TransportSettings, topology: Topology, faults: Sequence[Fault]
 ) -> tuple[str, ...]:
     """Return a sentence for each setting that is known to break the run's loss recovery or congestion control."""
-    is_spraying = switch.spraying and _has_equal_paths(topology)
-    reordering = ["switch.spraying=true"] if is_spraying else []
+    has_choice = switch.changes_paths and _has_equal_paths(topology)
+    setting = f"switch.load_balancing={switch.load_balancing}"
+    reordering = [setting] if has_choice and switch.reorders else []
     reordering += [f"fault {fault}" for fault in faults if fault.reorders]
-    return (*_of_loss_recovery(transport.loss_recovery, reordering), *_of_congestion(transport.congestion, is_spraying))
+    return (
+        *_of_loss_recovery(transport.loss_recovery, reordering),
+        *_of_congestion(transport.congestion, [setting] * has_choice),
+    )
 
 
 def _of_loss_recovery(name: str, reordering: Sequence[str]) -> Iterator[str]:
@@ -41,10 +45,10 @@ def _of_loss_recovery(name: str, reordering: Sequence[str]) -> Iterator[str]:
     )
 
 
-def _of_congestion(name: str, is_spraying: bool) -> Iterator[str]:
-    if is_spraying and CONGESTION_CONTROLS[name].needs_one_path:
+def _of_congestion(name: str, changing: Sequence[str]) -> Iterator[str]:
+    if changing and CONGESTION_CONTROLS[name].needs_one_path:
         yield (
-            f"switch.spraying=true: packets of a flow pass different switches, and congestion control {name} compares "
+            f"{changing[0]}: packets of a flow pass different switches, and congestion control {name} compares "
             "the telemetry of successive packets, so that it computes wrong loads and may send far too slowly."
         )
 

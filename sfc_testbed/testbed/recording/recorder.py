@@ -53,7 +53,7 @@ class Recorder:
         self._save_due_s = time.monotonic() + SAVE_SECONDS
         self.problems: tuple[str, ...] = ()
         """Sentences about data that could not be written to the traces. Set by `close`."""
-        is_sprayed = plan.switch_settings.spraying
+        is_sprayed = plan.switch_settings.reorders
         write_planned_parts(
             self._journal.segments(PLANNED), plan.topology, plan.flows, plan.transport, is_sprayed=is_sprayed
         )

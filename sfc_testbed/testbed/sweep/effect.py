@@ -21,7 +21,9 @@ from sfc_testbed.testbed.plan.dilations import NETWORK_DILATION
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.wire.dilation import Dilation
 
-_COUNTED_OTHERWISE = {"switch_settings", "workload", "thresholds_bytes", "settings", "program_settings"}
+_COUNTED_OTHERWISE = {
+    *("switch_settings", "workload", "thresholds_bytes", "settings", "program_settings", "load_balancing")
+}
 _DECIDES_NOTHING = {"command", "versions"}
 _BY_CONTENT = {"program", "uses", "network_file"}
 """Settings that count by content. The testbed's own P4 program is part of the digest of the code."""

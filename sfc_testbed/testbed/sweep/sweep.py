@@ -31,7 +31,7 @@ from sfc_testbed.request.quantities import in_unit
 from sfc_testbed.request.seeds import parse_seeds
 from sfc_testbed.request.settings import checked_value
 from sfc_testbed.request.shown import shortened, shown
-from sfc_testbed.request.spec import FLOW_LIST, ClockName, P4Program, RunSpec
+from sfc_testbed.request.spec import FLOW_LIST, ClockName, P4Program, RunSpec, variant_of
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.jobs.effort import Effort, effort_of
 from sfc_testbed.testbed.plan.dilations import MAX_DILATION
@@ -49,12 +49,14 @@ _LONGEST_NAME = 100
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}")
 _FILES = ("sizes", SETTING)
 """The settings that may name a file."""
+LOAD_BALANCING = "load_balancing"
+"""The axis that is no setting."""
 _MOST_NAMED = 3
 """Maximum number of values of an axis in the label of a shared run."""
 
 
 class SweepFile(BaseModel):
-    """The YAML file of a sweep. `axes` are `--set` keys with values.
+    """The YAML file of a sweep. `axes` are `--set` keys with values, and `load_balancing` with names.
 
     All combinations are run for every scheme and seed.
     """
@@ -69,6 +71,7 @@ class SweepFile(BaseModel):
     flows: str | None = None
     """A flow list, which replaces the flows of the scenario. The path is relative to the YAML file."""
     topology: str | None = None
+    load_balancing: str | None = None
     axes: dict[str, Annotated[tuple[Any, ...], Field(min_length=1, strict=False)]] = Field(default_factory=dict)
     settings: dict[str, Any] = Field(default_factory=dict)
     faults: tuple[str, ...] = Field((), strict=False)
@@ -152,6 +155,8 @@ def sweep_of(content: object, path: Path) -> SweepFile:
     both = next((key for key in sweep.axes if key in sweep.settings), None)
     if both is not None:
         raise UsageError(f"{path}: {shortened(both)} is an axis and a setting; leave one of them out")
+    if sweep.load_balancing is not None and LOAD_BALANCING in sweep.axes:
+        raise UsageError(f"{path}: {LOAD_BALANCING} is an axis and a key of the file; leave one of them out")
 
     def value_of(key: str, value: Any) -> Any:
         return _beside(path, value) if key in _FILES else checked_value(key, value)
@@ -186,8 +191,8 @@ def jobs_of(sweep: SweepFile, program: P4Program | None = None) -> list[SweepJob
     planned: list[tuple[RunSpec, Mapping[str, Any], str, Effort]] = []
     for values in product(*sweep.axes.values()):
         place = dict(zip(sweep.axes, values, strict=True))
+        settings = {**sweep.settings, **{key: value for key, value in place.items() if key != LOAD_BALANCING}}
         for scheme, seed in product(sweep.schemes, sweep.seeds):
-            chosen = {**sweep.settings, **place}
             request = RunSpec(
                 sweep.scenario,
                 scheme=scheme,
@@ -200,8 +205,9 @@ def jobs_of(sweep: SweepFile, program: P4Program | None = None) -> list[SweepJob
                 topology=sweep.topology,
                 flow_file=None if sweep.flows is None else Path(sweep.flows),
                 faults=sweep.faults,
-                settings=chosen,
-                network_file=read_network_file(sweep.topology, chosen),
+                settings=settings,
+                network_file=read_network_file(sweep.topology, settings),
+                load_balancing=place.get(LOAD_BALANCING, sweep.load_balancing),
                 program=program,
             )
             plan = plan_run(request)
@@ -257,7 +263,9 @@ def labels_of_runs(jobs: Sequence[SweepJob]) -> dict[str, str]:
 def _label(sharing: Sequence[SweepJob]) -> str:
     request = sharing[0].request
     places = [f"{axis}={_listed([job.place[axis] for job in sharing])}" for axis in sharing[0].place]
-    return " ".join([request.variant, *places, f"seed={request.seed}"])
+    fixed = None if LOAD_BALANCING in sharing[0].place else request.load_balancing
+    variant = variant_of(request.scheme, fixed, request.program_name)
+    return " ".join([variant, *places, f"seed={request.seed}"])
 
 
 def _listed(values: Sequence[Any]) -> str:

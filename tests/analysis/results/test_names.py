@@ -62,7 +62,8 @@ def test_runs_of_one_scheme_are_named_by_the_setting_that_differs(result: RunRes
         ({}, {"topology": "dumbbell"}, ["topology clos", "topology dumbbell"]),
         ({}, {"flow_file": Path("some/ring.csv")}, ["flows of the scenario", "flows ring.csv"]),
         ({}, {"faults": ("loss:all,rate=1%",)}, ["faults none", "faults loss:all,rate=1%"]),
-        ({}, {"settings": {"switch.spraying": True}}, ["spraying=default", "spraying=true"]),
+        ({}, {"settings": {"switch.queue_bit": True}}, ["queue_bit=default", "queue_bit=true"]),
+        ({"load_balancing": "spray"}, {}, ["irn", "irn, spray"]),
         ({"clock": "virtual"}, {}, ["clock real", "clock virtual"]),
         ({"program": "mine"}, {}, ["irn", "irn (mine)"]),
         ({}, {"versions": {"sfc-testbed": "2.0.0"}}, ["irn, version 1.0.0", "irn, version 2.0.0"]),
@@ -113,16 +114,16 @@ def test_means_over_seeds_are_taken_for_each_setting(result: RunResult) -> None:
 
 def test_terminal_and_page_begin_with_what_differs(make_run_folder: FolderMaker, tmp_path: Path) -> None:
     folders = [
-        make_run_folder("irn", peak_bytes=peak_bytes, config={"settings": {"switch.spraying": value}})
+        make_run_folder("irn", peak_bytes=peak_bytes, config={"settings": {"switch.queue_bit": value}})
         for value, peak_bytes in ((False, 3e6), (True, 1e6))
     ]
     results = [read_result(folder) for folder in folders]
-    configs = [replace(CONFIG, settings={"switch.spraying": value}) for value in (False, True)]
+    configs = [replace(CONFIG, settings={"switch.queue_bit": value}) for value in (False, True)]
     lines = printed(comparison_table(compare(results, configs=configs)), 120).splitlines()
-    assert lines[0] == "The runs differ in switch.spraying: false, true."
+    assert lines[0] == "The runs differ in switch.queue_bit: false, true."
     assert lines[1] == "hadoop-50, irn: slowdown of hadoop flows, beside an incast"
     page = write_comparison_report(folders, tmp_path / "out").read_text()
-    assert page.index("The runs differ in switch.spraying: false, true.") < page.index("spraying=true compared with")
+    assert page.index("The runs differ in switch.queue_bit: false, true.") < page.index("queue_bit=true compared with")
     assert "hadoop-50, irn</h1>" in page
     assert "irn #1" not in page
 

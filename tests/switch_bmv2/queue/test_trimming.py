@@ -80,9 +80,9 @@ def test_packets_that_cannot_be_trimmed_are_dropped() -> None:
         assert switch.counts().drops == {"data_queue_full": 1}
 
 
-@pytest.mark.parametrize(("spraying", "ports"), [(False, 1), (True, 4)])
-def test_packets_of_a_flow_are_sprayed_over_all_paths_or_keep_one(spraying: bool, ports: int) -> None:
-    with bench_switch(CLOS, "tor1", SwitchSettings(spraying=spraying)) as switch:
+@pytest.mark.parametrize(("load_balancing", "ports"), [("ecmp", 1), ("spray", 4)])
+def test_packets_of_a_flow_are_sprayed_over_all_paths_or_keep_one(load_balancing: str, ports: int) -> None:
+    with bench_switch(CLOS, "tor1", SwitchSettings(load_balancing=load_balancing)) as switch:
         frame = switch.data("h1", "h4")
         departures = [departure for number in range(40) for departure in switch.send(frame, 1, number * 1_000_000)]
         assert len({departure.port for departure in departures + switch.run_dry()}) == ports

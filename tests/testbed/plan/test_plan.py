@@ -89,7 +89,7 @@ def test_a_list_may_have_units(text: str) -> None:
         ("irn", ["transport.congestion=swift"], ("transport.congestion=swift",)),
         ("irn", ["transport.congestion=window"], ()),
         ("sfc", ["switch.bts=off", "switch.q_th_bytes=300KB"], ("switch.bts=off",)),
-        ("irn", ["switch.spraying=true", "switch.pfc=false"], ("switch.spraying=true",)),
+        ("irn", ["switch.load_balancing=spray", "switch.pfc=false"], ("switch.load_balancing=spray",)),
     ],
 )
 def test_settings_that_contradict_the_scheme_are_named(

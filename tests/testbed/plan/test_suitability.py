@@ -16,14 +16,14 @@ from tests.testbed.incasts import plan_incast
     [("gbn", ["go-back-n"]), ("irn", ["irn"]), ("sfc+powertcp", ["irn", "powertcp"]), ("ndp", []), ("ndp+dcqcn", [])],
 )
 def test_spraying_is_warned_of_unless_the_transport_tolerates_it(scheme: str, warned: list[str]) -> None:
-    warnings = plan_incast(scheme, "switch.spraying=true").config.setting_warnings
+    warnings = plan_incast(scheme, "switch.load_balancing=spray").config.setting_warnings
     assert [name in warning for name, warning in zip(warned, warnings, strict=True)] == [True] * len(warned)
-    assert all(warning.startswith("switch.spraying=true: ") for warning in warnings)
-    assert plan_incast(scheme, "switch.spraying=false").config.setting_warnings == ()
+    assert all(warning.startswith("switch.load_balancing=spray: ") for warning in warnings)
+    assert plan_incast(scheme, "switch.load_balancing=ecmp").config.setting_warnings == ()
 
 
 def test_spraying_over_a_single_path_is_no_spraying() -> None:
-    assert plan_incast("irn+hpcc", "switch.spraying=true", "topology.spines=1").config.setting_warnings == ()
+    assert plan_incast("irn+hpcc", "switch.load_balancing=spray", "topology.spines=1").config.setting_warnings == ()
 
 
 def test_a_fault_that_reorders_is_warned_of() -> None:

@@ -43,10 +43,10 @@ def test_trimmed_packets_arrive_without_their_data() -> None:
 @pytest.mark.parametrize(
     ("scheme", "setting", "fault", "reasons"),
     [
-        ("irn", "switch.spraying=false", "loss:tor2-spine1,rate=2%", {"loss"}),
-        ("irn", "switch.spraying=true", "reorder:tor2-spine1,rate=5%,by=3us", {"reordering"}),
-        ("gbn", "switch.spraying=false", "reorder:tor2-spine1,rate=5%,by=3us", {"reordering"}),
-        ("ndp", "switch.spraying=true", None, {"trimmed"}),
+        ("irn", "switch.load_balancing=ecmp", "loss:tor2-spine1,rate=2%", {"loss"}),
+        ("irn", "switch.load_balancing=spray", "reorder:tor2-spine1,rate=5%,by=3us", {"reordering"}),
+        ("gbn", "switch.load_balancing=ecmp", "reorder:tor2-spine1,rate=5%,by=3us", {"reordering"}),
+        ("ndp", "switch.load_balancing=spray", None, {"trimmed"}),
         ("irn", "switch.buffer_bytes=100000", None, {"loss", "timeout"}),
     ],
 )

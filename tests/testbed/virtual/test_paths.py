@@ -78,7 +78,7 @@ def test_a_flow_takes_the_same_path_under_every_scheme(
     assert len(irn_paths) == 16
     assert all(len(uplinks) == 1 for uplinks in irn_paths.values())
     paths = _paths(flow_file, scheme, tmp_path)
-    if plan_run(_spec(flow_file, scheme)).switch_settings.spraying:
+    if plan_run(_spec(flow_file, scheme)).switch_settings.changes_paths:
         assert max(map(len, paths.values())) > SPINES // 2
     else:
         assert paths == irn_paths

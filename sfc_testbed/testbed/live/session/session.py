@@ -383,7 +383,7 @@ class LiveSession:
                 raise UsageError(f"a message has between 1 and {MAX_SIZE_BYTES} bytes")
         begin_ns = time.monotonic_ns() + _ASK_MARGIN_NS - self._hub.start_ns
         messages = []
-        nics, is_sprayed = self.plan.transport, self.plan.switch_settings.spraying
+        nics, is_sprayed = self.plan.transport, self.plan.switch_settings.reorders
         for src, dst, size_bytes, delay_ns in requests:
             number = self._next_flow
             self._next_flow += 1
