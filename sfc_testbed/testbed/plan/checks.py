@@ -104,6 +104,12 @@ def workload_of(scenario: Scenario, scale: Scale, settings: SettingsByPart) -> W
     return validated(scenario.workload, {**scale.workload, **settings.workload}, f"scenario {scenario.name}")
 
 
+def interactive_network(spec: RunSpec) -> Topology:
+    """Return the network of a request without a scenario."""
+    file, settings = file_of(spec), by_part(spec.settings).topology
+    return network_named(spec.topology or "clos", settings) if file is None else network_of_file(file, settings)
+
+
 def network_of_file(file: NetworkFile, typed: Mapping[str, Any]) -> Topology:
     """Return the network of a file; the settings count where the file has no value."""
     parameters = {name: value for name, value in typed.items() if name != SETTING.partition(".")[2]}

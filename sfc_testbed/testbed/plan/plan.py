@@ -221,7 +221,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
     program = {**program_settings_of(spec.load_balancing), **settings.program}
     if settings.workload:
         raise UsageError(f"--set {next(iter(settings.workload))}: a network without a scenario has no such setting")
-    topology = _interactive_network(spec, settings)
+    topology = checks.interactive_network(spec)
     programs = {"program_dscp": DSCP_DATA}  # programs share the class, queues and signals of messages
     network = network_settings(
         topology, (scheme.switch, settings.switch), (programs, scheme.transport, settings.transport)
@@ -249,13 +249,6 @@ def plan_network(spec: RunSpec) -> RunPlan:
     }
     config = _config(spec, dilation, target, topology, network, commands, fields_of_network)
     return RunPlan(spec, config, topology, checks.numbered((), topology), network.switch, network.transport, commands)
-
-
-def _interactive_network(spec: RunSpec, settings: SettingsByPart) -> Topology:
-    file = checks.file_of(spec)
-    if file is not None:
-        return checks.network_of_file(file, settings.topology)
-    return checks.network_named("clos" if spec.topology is None else spec.topology, settings.topology)
 
 
 def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: SettingsByPart) -> _Traffic:
