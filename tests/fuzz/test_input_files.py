@@ -125,7 +125,7 @@ _HPCC_NETWORK = "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 25Gbps 0.001ms 0\n2 3 1Gbps 5n
 _HTSIM_NETWORK = (
     "Nodes 4\nTiers 2\nPodsize 4\nTier 0\nRadix_Down 2\nRadix_Up 1\nOversubscribed 2\nTier 1\nRadix_Down 2\n"
 )
-_JSON_NETWORKS = (
+_JSON_NETWORKS: tuple[dict[str, Any], ...] = (
     {"hosts": ["h1", "h2"], "switches": ["s1"], "links": [["h1", "s1-p1", "1us", 10], ["h2", "s1-p2"]]},
     {"topology": {"hosts": {"a": {}, "b": {}}, "switches": {"s": {}}, "links": [["a", "s", {"bw": 5}], ["b", "s"]]}},
     {

@@ -8,7 +8,7 @@ they were configured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sfc_testbed.scenarios.faults.fault import Fault
@@ -59,7 +59,7 @@ def _lines(topology: Topology, end: Port, rate_bps: int, dilation: Dilation, con
     yield f"port_rate {end.number} {dilation.wall_bps(rate_bps)}"
     settings, commands = configured.settings, configured.commands[end.node]
     port = next(port for port in topology.ports[end.node] if port.number == end.number)
-    makers = {
+    makers: Mapping[str, Callable[[], TableEntry]] = {
         "congested_port": lambda: pause_time_entry(settings, port, rate_bps, dilation),
         "int_port": lambda: telemetry_entry(topology, port.number, rate_bps, dilation),
         "bolt": lambda: bolt_entry(settings, port.number, rate_bps, dilation),

@@ -202,8 +202,8 @@ def check_rate_codes(link_rates_bps: Sequence[int], faults: Sequence[Fault], top
     """Raise UsageError for a slow link whose rate has no code in compact telemetry, if the NICs use that layout."""
     if not link_rates_bps:
         return
-    for fault in faults:
-        for link in fault.links(topology) if isinstance(fault, SlowLink) else ():
+    for fault in (fault for fault in faults if isinstance(fault, SlowLink)):
+        for link in fault.links(topology):
             if fault.rate_bps(link) not in link_rates_bps:
                 raise UsageError(
                     f"--fault {fault}: compact telemetry has no code for a link of {fault.rate_bps(link)} bit/s; "
