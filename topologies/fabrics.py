@@ -16,6 +16,8 @@ from sfc_testbed.topologies.model import Topology, TopologyBuilder
 from sfc_testbed.topologies.shape import Count, Delay, Racks, Rate, Shape
 
 _MOST_K = 64
+Planes = Annotated[int, Field(ge=1, le=16)]
+_PLANES = "Equal networks without links between them; each server has a NIC in every plane."
 """A fat tree of 64 ports has 65,536 hosts."""
 
 
@@ -26,10 +28,12 @@ def _add_switches(builder: TopologyBuilder, kind: str, count: int, *, has_hosts:
 class _Tiers(Shape):
     """Common construction of shapes with pods of ToRs and aggregation switches below cores."""
 
-    def build_tiers(self, pods: int, tors: int, aggs: int, cores: int, hosts: int, link: tuple[int, int]) -> Topology:
-        """Build `pods` of ToRs and aggregation switches, with `cores` in the plane of each aggregation switch of a pod.
+    def build_tiers(
+        self, pods: int, tors: int, aggs: int, cores: int, hosts: int, link: tuple[int, int], planes: int = 1
+    ) -> Topology:
+        """Build `pods` of ToRs and aggregation switches, with `cores` for each aggregation switch of a pod.
 
-        `link` is rate and delay of a link between switches.
+        `link` is rate and delay of a link between switches. `planes` is the number of such networks.
         """
         builder = self.new_builder()
         all_tors = _add_switches(builder, "tor", pods * tors, has_hosts=True)
@@ -42,6 +46,7 @@ class _Tiers(Shape):
         for number, agg in enumerate(all_aggs):
             first = number % aggs * cores
             _join(builder, agg, all_cores[first : first + cores], link)
+        builder.repeat(planes)
         return builder.build()
 
 
@@ -83,6 +88,7 @@ class FatTree(_Tiers):
     name: ClassVar[str] = "fat-tree"
 
     k: Annotated[int, Field(ge=2, le=_MOST_K)] = Field(4, description="Ports of each switch, an even number.")
+    planes: Planes = Field(1, description=_PLANES)
     host_rate_bps: Rate = Field(100_000_000_000, description="Rate of every link.")
     fabric_delay_ns: Delay = Field(1_500, description="Propagation delay of a link between switches, one way.")
 
@@ -95,7 +101,7 @@ class FatTree(_Tiers):
 
     def build(self) -> Topology:
         half = self.k // 2
-        return self.build_tiers(self.k, half, half, half, half, (self.host_rate_bps, self.fabric_delay_ns))
+        return self.build_tiers(self.k, half, half, half, half, (self.host_rate_bps, self.fabric_delay_ns), self.planes)
 
 
 class RailPods(Shape):
@@ -111,6 +117,7 @@ class RailPods(Shape):
     servers_per_pod: Count = Field(4, description="Servers in each pod.")
     nics_per_server: Count = Field(4, description="NICs of each server, which is also the number of rails of a pod.")
     spines: Count = Field(4, description="Number of spines; each has a link to every rail switch.")
+    planes: Planes = Field(1, description=_PLANES)
     host_rate_bps: Rate = Field(400_000_000_000, description="Rate of every NIC's link.")
     fabric_rate_bps: Rate = Field(400_000_000_000, description="Rate of a link between switches.")
     fabric_delay_ns: Delay = Field(1_500, description="Propagation delay of a link between switches, one way.")
@@ -126,6 +133,7 @@ class RailPods(Shape):
         self.add_hosts_at(builder, by_nic)
         for rail in rails:
             _join(builder, rail, spines, (self.fabric_rate_bps, self.fabric_delay_ns))
+        builder.repeat(self.planes)
         return builder.build()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
@@ -101,6 +101,8 @@ class Topology:
     links: tuple[Link, ...]
     notes: tuple[str, ...] = ()
     """Sentences about how the file of the network was read."""
+    planes: int = 1
+    """The number of equal networks without links between them. Server i has host i of each plane as a NIC."""
 
     @cached_property
     def host(self) -> Mapping[str, Host]:
@@ -124,6 +126,17 @@ class Topology:
     @cached_property
     def tors(self) -> tuple[Switch, ...]:
         return tuple(switch for switch in self.switches if switch.is_tor)
+
+    @cached_property
+    def first_plane(self) -> Topology:
+        """The network of the first plane, which represents the servers."""
+        if self.planes == 1:
+            return self
+        hosts = self.hosts[: len(self.hosts) // self.planes]
+        switches = self.switches[: len(self.switches) // self.planes]
+        names = {node.name for node in (*hosts, *switches)}
+        links = tuple(link for link in self.links if link.a.node in names)
+        return replace(self, hosts=hosts, switches=switches, links=links, planes=1)
 
     @cached_property
     def derived(self) -> dict[str, Any]:
@@ -218,6 +231,31 @@ class TopologyBuilder:
     _links: list[Link] = field(default_factory=list)
     _next_port: dict[str, int] = field(default_factory=dict)
     _tors: int = 0
+    _planes: int = 1
+
+    def repeat(self, planes: int) -> None:
+        """Repeat all nodes and links so that there are `planes` equal networks; plane 2 of h1 is h1p2."""
+        switches, hosts, links = dict(self._switches), list(self._hosts), list(self._links)
+        for plane in range(2, planes + 1):
+            for name, has_hosts in switches.items():
+                copy = self.add_switch(
+                    f"{name}p{plane}", has_hosts=has_hosts, pass_latency_ns=self._latencies_ns.get(name)
+                )
+                self._next_port[copy] = self._next_port[name]
+            if len(self._hosts) + len(hosts) > MAX_HOSTS:
+                raise TopologyError(f"a network has at most {MAX_HOSTS} hosts")
+            self._hosts += [
+                replace(host, name=f"{host.name}p{plane}", switch=f"{host.switch}p{plane}") for host in hosts
+            ]
+            self._links += [
+                replace(
+                    link,
+                    a=Port(f"{link.a.node}p{plane}", link.a.number),
+                    b=Port(f"{link.b.node}p{plane}", link.b.number),
+                )
+                for link in links
+            ]
+        self._planes = planes
 
     def add_switch(self, name: str, *, has_hosts: bool, pass_latency_ns: int | None = None) -> str:
         """Add a switch; one with hosts gets a prefix for their addresses. The builder has the default latency."""
@@ -251,7 +289,9 @@ class TopologyBuilder:
     def build(self, notes: Sequence[str] = ()) -> Topology:
         switches = tuple(self._numbered_switches())
         hosts = tuple(self._addressed_hosts({switch.name: switch for switch in switches}))
-        return Topology(self.name, dict(self.parameters), hosts, switches, tuple(self._links), tuple(notes))
+        return Topology(
+            self.name, dict(self.parameters), hosts, switches, tuple(self._links), tuple(notes), self._planes
+        )
 
     def _numbered_switches(self) -> Iterator[Switch]:
         tor = 0

@@ -164,8 +164,9 @@ def _without_cuts(topology: Topology, links: Sequence[Link], count: int) -> list
         if len(chosen) == count:
             break
         chosen[link] = None
-        reached = _reached(peers, chosen, link.a.node, link.b.node)
-        if link.b.node not in reached and reached & tors and not tors <= reached:
+        ends = (link.a.node, link.b.node)
+        sides = [_reached(peers, chosen, *ends), _reached(peers, chosen, *reversed(ends))]
+        if link.b.node not in sides[0] and all(side & tors for side in sides):
             del chosen[link]
     return list(chosen)
 

@@ -25,6 +25,7 @@ from sfc_testbed.scenarios.listed import LISTED
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.scenarios.model.numbering import number_flows
+from sfc_testbed.scenarios.model.planes import over_planes
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
 from sfc_testbed.scenarios.traffic.flow_file import FlowList, check_flow, read_flows
 from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands
@@ -154,9 +155,11 @@ def flow_list(spec: RunSpec, workload: Workload, topology: Topology) -> FlowList
     try:
         if spec.flow_file is not None:
             return read_flows(spec.flow_file, topology)
-        requests = workload.flows(topology, random_stream(spec.seed, "workload"))
+        requests = workload.flows(topology.first_plane, random_stream(spec.seed, "workload"))
         if SCENARIOS.owner(spec.scenario) is not None:
-            requests = _checked(list(requests), topology)
+            requests = _checked(list(requests), topology.first_plane)
+        if topology.planes > 1:
+            requests = over_planes(requests, topology, random_stream(spec.seed, "planes"))
         return FlowList(requests, workload.measured_window_us, workload.notes)
     except ScenarioError as error:
         raise UsageError(str(error)) from error
