@@ -67,7 +67,7 @@ def read_network_file(topology: str | None, settings: Mapping[str, Any]) -> Netw
     """
     word = settings.get(SETTING)
     if word is None:
-        if topology is None or not ("." in topology or os.sep in topology):
+        if not isinstance(topology, str) or not ("." in topology or os.sep in topology):
             return None
         word, option = topology, f"--topology {_in_message(topology)}"
     else:

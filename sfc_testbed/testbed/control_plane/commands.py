@@ -9,7 +9,7 @@ and delays of softswitch. All values are in wall units: the dilation is applied 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sfc_testbed.scenarios.model.scenario import random_stream
@@ -40,6 +40,14 @@ SwitchCommands: TypeAlias = Mapping[str, tuple[Command, ...]]
 MoreEntries: TypeAlias = Callable[[str, Dilation], Iterable[TableEntry]]
 """A function that returns the entries of a user's P4 program for a switch at a dilation."""
 _UNLIMITED_BYTES = 0xFFFF_FFFF
+
+
+@dataclass(frozen=True)
+class Configured:
+    """The configuration of all switches, whose entries a slow link changes."""
+
+    settings: SwitchSettings
+    commands: SwitchCommands
 
 
 def no_entries(switch: str, dilation: Dilation) -> Iterable[TableEntry]:

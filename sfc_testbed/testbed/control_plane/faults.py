@@ -13,8 +13,9 @@ from sfc_testbed.scenarios.faults.fault import Fault
 from sfc_testbed.scenarios.faults.impairments import Impairment
 from sfc_testbed.scenarios.faults.links import LinkDown
 from sfc_testbed.scenarios.faults.nodes import Stall, SwitchRestart
+from sfc_testbed.testbed.control_plane.commands import Configured
 from sfc_testbed.testbed.control_plane.rerouting import Rerouting
-from sfc_testbed.testbed.control_plane.slow_links import Configured, slow_link_lines
+from sfc_testbed.testbed.control_plane.slow_links import slow_link_lines
 from sfc_testbed.topologies.model import Link, Port, Topology
 from sfc_testbed.wire.dilation import Dilation
 

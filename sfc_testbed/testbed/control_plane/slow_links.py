@@ -9,24 +9,14 @@ they were configured.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from sfc_testbed.scenarios.faults.fault import Fault
 from sfc_testbed.scenarios.faults.links import SlowLink
-from sfc_testbed.testbed.control_plane.commands import SwitchCommands
+from sfc_testbed.testbed.control_plane.commands import Configured
 from sfc_testbed.testbed.control_plane.entries import ChangedEntry, Command, TableEntry
 from sfc_testbed.testbed.control_plane.features import bolt_entry, pause_time_entry, telemetry_entry
-from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.model import Link, Port, Topology
 from sfc_testbed.wire.dilation import Dilation
-
-
-@dataclass(frozen=True)
-class Configured:
-    """The configuration of all switches, whose entries a slow link changes."""
-
-    settings: SwitchSettings
-    commands: SwitchCommands
 
 
 def slow_link_lines(

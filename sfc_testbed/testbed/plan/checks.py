@@ -20,7 +20,6 @@ from sfc_testbed.request.settings import SettingsByPart, by_part
 from sfc_testbed.request.shown import nearest, shortened, shown
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.catalogue import SCENARIOS
-from sfc_testbed.scenarios.faults.links import SlowLink
 from sfc_testbed.scenarios.listed import LISTED
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.flow_table import FlowTable
@@ -30,9 +29,7 @@ from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError,
 from sfc_testbed.scenarios.traffic.flow_file import FlowList, check_flow, read_flows
 from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands
 from sfc_testbed.testbed.control_plane.entries import TableEntry
-from sfc_testbed.testbed.control_plane.features import FixedPointError
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
-from sfc_testbed.testbed.control_plane.slow_links import Configured, slow_link_lines
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.switch_targets import SwitchTarget, switch_target
 from sfc_testbed.testbed.program.registered import SwitchProgram, as_recorded, entries_of, registered
@@ -40,7 +37,6 @@ from sfc_testbed.topologies.files.network import FileNetwork
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
 from sfc_testbed.wire.constants import TABLE_SIZES
-from sfc_testbed.wire.dilation import Dilation
 
 if TYPE_CHECKING:
     from sfc_testbed.scenarios.faults.fault import Fault
@@ -199,30 +195,6 @@ def faults_in(topology: Topology, texts: Sequence[str], seed: int) -> tuple[Faul
         return tuple(fault.seeded(seed) for fault in parse_faults(texts, topology))
     except ScenarioError as error:
         raise UsageError(f"--fault {error}") from error
-
-
-def check_rate_codes(link_rates_bps: Sequence[int], faults: Sequence[Fault], topology: Topology) -> None:
-    """Raise UsageError for a slow link whose rate has no code in compact telemetry, if the NICs use that layout."""
-    if not link_rates_bps:
-        return
-    for fault in (fault for fault in faults if isinstance(fault, SlowLink)):
-        for link in fault.links(topology):
-            if fault.rate_bps(link) not in link_rates_bps:
-                raise UsageError(
-                    f"--fault {fault}: compact telemetry has no code for a link of {fault.rate_bps(link)} bit/s; "
-                    "use --set transport.int_layout=growing"
-                )
-
-
-def check_slow_links(topology: Topology, faults: Sequence[Fault], dilation: Dilation, configured: Configured) -> None:
-    """Raise UsageError for a slow link that the data plane cannot represent at this dilation."""
-    for fault in faults:
-        try:
-            list(slow_link_lines(topology, [fault], dilation, configured))
-        except FixedPointError as error:
-            raise UsageError(
-                f"--fault {fault}: {error} at dilation {dilation.factor}; use a smaller --dilation or a larger rate"
-            ) from error
 
 
 def check_table_sizes(spec: RunSpec, commands: SwitchCommands) -> None:

@@ -28,9 +28,8 @@ from sfc_testbed.request.spec import FaultSpan, RunConfig, RunSpec
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario
 from sfc_testbed.telemetry.captures.flow_packets import FlowFilter
-from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands
+from sfc_testbed.testbed.control_plane.commands import Configured, MoreEntries, SwitchCommands
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
-from sfc_testbed.testbed.control_plane.slow_links import Configured
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.flows.on_wire import on_wire
 from sfc_testbed.testbed.flows.waits import Waits, ideal_waits
@@ -183,7 +182,6 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     network = on_target(network, target)
     faults = checks.faults_in(topology, (*scale.faults, *spec.faults), spec.seed)
     check_faults(target, faults, topology)
-    checks.check_rate_codes(network.transport.link_rates_bps, faults, topology)
     captured_flows(spec.captures, flows)
     captured_ports(spec.captures, topology, flows)
     waits = _waits(topology, flows, network.transport, network.switch)
@@ -191,7 +189,11 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     more = checks.entries_of_program(spec, program, topology)
     dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch, more)
     checks.check_table_sizes(spec, commands)
-    checks.check_slow_links(topology, faults, dilation, Configured(network.switch, commands))
+    if faults:
+        from sfc_testbed.testbed.plan.slow_links import check_rate_codes, check_slow_links
+
+        check_rate_codes(network.transport.link_rates_bps, faults, topology)
+        check_slow_links(topology, faults, dilation, Configured(network.switch, commands))
     fields_of_run = {
         **traffic.recorded,
         "scenario": scenario.name,

@@ -12,11 +12,10 @@ import pytest
 
 from sfc_testbed.hosts.agent_config import HostStall
 from sfc_testbed.scenarios.faults.spec import parse_fault, parse_faults
-from sfc_testbed.testbed.control_plane.commands import network_commands
+from sfc_testbed.testbed.control_plane.commands import Configured, network_commands
 from sfc_testbed.testbed.control_plane.entries import TableEntry
 from sfc_testbed.testbed.control_plane.faults import PlannedCommand, fault_commands, host_stalls, longest_hold_ns
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
-from sfc_testbed.testbed.control_plane.slow_links import Configured
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.dilation import Dilation
 
