@@ -104,7 +104,9 @@ def workload_of(scenario: Scenario, scale: Scale, settings: SettingsByPart) -> W
 def interactive_network(spec: RunSpec) -> Topology:
     """Return the network of a request without a scenario."""
     file, settings = file_of(spec), by_part(spec.settings).topology
-    return network_named(spec.topology or "clos", settings) if file is None else network_of_file(file, settings)
+    if file is not None:
+        return network_of_file(file, settings)
+    return network_named("clos" if spec.topology is None else spec.topology, settings)
 
 
 def network_of_file(file: NetworkFile, typed: Mapping[str, Any]) -> Topology:
