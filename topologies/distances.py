@@ -7,6 +7,7 @@ ToRs and switches are numbered in the order of the topology. NumPy is imported w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,14 @@ class Distances:
         self._number = {switch.name: number for number, switch in enumerate(topology.switches)}
         self.tors = [self._number[tor.name] for tor in topology.tors]
         """The number of each ToR among all switches."""
+        self._rows: dict[str, list[int]] = {}
+
+    def to(self, tor: str) -> Callable[[str], int]:
+        """Return a function that returns the distance of a switch to a ToR."""
+        if tor not in self._rows:
+            self._rows[tor] = self._of_pairs[self.tors.index(self._number[tor])].tolist()
+        row, number = self._rows[tor], self._number
+        return lambda switch: row[number[switch]]
 
     def ports(self, switch: str) -> list[SwitchPort]:
         """Return the ports of a switch that lead to other switches, in order."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from sfc_testbed.topologies.distances import distances_of
-from sfc_testbed.topologies.model import MAX_WIDE_TORS, Link, Port, Topology
+from sfc_testbed.topologies.model import MAX_WIDE_TORS, Link, Port, Topology, TopologyError
 
 _ANY = -1
 """Label of a ToR for which every route is right: the switch itself, and addresses that no ToR has."""
@@ -116,13 +116,34 @@ class Paths:
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
+        self._steps: dict[tuple[str, str], tuple[Link, str]] = {}
         self._towards: dict[str, Mapping[str, tuple[Link, ...]]] = {}
 
     def between(self, src: str, dst: str) -> tuple[Link, ...]:
         """Return the links from one host to another."""
         topology = self._topology
-        fabric = self.across_fabric(topology.host[dst].switch)[topology.host[src].switch]
-        return (topology.host_link[src], *fabric, topology.host_link[dst])
+        switch, tor = topology.host[src].switch, topology.host[dst].switch
+        links = [topology.host_link[src]]
+        while switch != tor:
+            link, switch = self._onward(switch, tor)
+            links.append(link)
+        return (*links, topology.host_link[dst])
+
+    def _onward(self, switch: str, tor: str) -> tuple[Link, str]:
+        """Return the first link on the way from a switch to a ToR, and the switch at its end."""
+        place = (switch, tor)
+        if place not in self._steps:
+            hops = distances_of(self._topology).to(tor)
+            nearer = (
+                port
+                for port in self._topology.ports[switch]
+                if not port.peer_is_host and hops(port.peer.node) == hops(switch) - 1
+            )
+            port = next(nearer, None)
+            if port is None:
+                raise TopologyError(f"there is no path from {switch} to {tor}")
+            self._steps[place] = (self._topology.link_at[Port(switch, port.number)], port.peer.node)
+        return self._steps[place]
 
     def across_fabric(self, tor: str) -> Mapping[str, tuple[Link, ...]]:
         """Return the links to a ToR from every switch that reaches it."""
