@@ -22,6 +22,7 @@ TWO_AT_A_TIME := -n 2 --dist worksteal
 C_SOURCES = $(shell find softswitch/src softswitch/tests hosts bench tests -name '*.[ch]')
 SUITE := bookworm
 PARTS := demo test
+ARCH :=
 MINUTES := 10
 
 .PHONY: help setup demo test root-tests kill-test fuzz fresh check format p4 bench docs wheel clean
@@ -33,7 +34,7 @@ $(READY): pyproject.toml softswitch/pyproject.toml tools/provision.sh tools/prog
 	tools/provision.sh
 	@# The distribution's Mininet is in the dist-packages of /usr/bin/python3.
 	/usr/bin/python3 -m venv --system-site-packages .venv
-	@set -euo pipefail; source tools/progress.sh; or_end "installing the Python packages into .venv, about 300 MB" \
+	@set -euo pipefail; source tools/progress.sh; or_end "installing the Python packages into .venv, about 350 MB" \
 		env PYTHONWARNINGS=ignore $(PYTHON) -m pip install --disable-pip-version-check --editable ./softswitch --editable '.[dev]'
 	touch $@
 
@@ -75,7 +76,7 @@ fuzz: $(READY_FOR_TESTS)  ## fuzz all inputs for MINUTES on all cores, with new 
 	$(PYTHON) -m tests.fuzz $(MINUTES)
 
 fresh:  ## run demo and test on a bare distribution in a folder (SUITE=bookworm, trixie, jammy, noble or resolute)
-	$(SUDO:sudo=sudo --preserve-env) tools/fresh.sh $(SUITE) $(PARTS)
+	$(SUDO:sudo=sudo --preserve-env) env FRESH_ARCH=$(ARCH) tools/fresh.sh $(SUITE) $(PARTS)
 
 check: $(READY)  ## check format, lint, types and layers, as CI does
 	.venv/bin/ruff format --check .

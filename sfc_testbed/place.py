@@ -15,6 +15,8 @@ STORED = PACKAGE / "stored"
 """Stored results of the reproduction and of the validation."""
 NAME = "sfc-testbed"
 """The name of the command where the package is installed."""
+TEMPORARY = "sfc-testbed-"
+"""The beginning of the names of temporary folders."""
 
 
 @cache

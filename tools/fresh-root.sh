@@ -33,7 +33,7 @@ build() {
     fi
     echo "== $suite: a bare root"
     eval "$(apt-config shell proxy Acquire::http::Proxy)" # debootstrap does not use apt's proxy
-    env ${proxy:+"http_proxy=$proxy"} debootstrap --variant=minbase --include=ca-certificates,make,sudo "${cache[@]}" \
+    env ${proxy:+"http_proxy=$proxy"} debootstrap --arch="$FRESH_ARCH" --variant=minbase --include=ca-certificates,make,sudo "${cache[@]}" \
         --keyring="$keyring" --components="$components" "$suite" "$root" "$mirror" "${script[@]}" > "$place/debootstrap" || { cat "$place/debootstrap" && exit 1; }
     if [ -n "${FRESH_CACHE:-}" ]; then
         mount --bind "$FRESH_CACHE" "$root/var/cache/apt/archives"
@@ -124,6 +124,7 @@ run_part() {
         short-test) as_user make test PYTEST_ARGS="-n logical --dist worksteal -m 'not root and not long' ${near_the_machine[*]}" ;;
         softswitch) as_user tools/fresh-softswitch.sh ;;
         wheel) as_user tools/fresh-wheel.sh ;;
+        virtual) as_root tools/provision.sh && as_user bash -c "make setup && .venv/bin/python -m tools.virtual_digests digests" ;;
     esac
 }
 

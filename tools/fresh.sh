@@ -14,12 +14,14 @@
 #           short-test           the short tests without root that depend on the machine: compilers, packages, runner.py
 #           softswitch           the first ping of softswitch/README.md, through an installed wheel, without `make setup`
 #           wheel                docs/installation.md without the tree: the wheels, a virtual and a live run, a notebook
+#           virtual              the set-up and six virtual runs, whose traces must have the bytes that they have on this machine
 #           Default: demo test.
 #
 # The root uses this machine's configuration: apt's sources (with the suite replaced) and proxies, pip's files and variables
 # with the folders that they name, CA certificates, /etc/hosts and /etc/resolv.conf. If the suite belongs to the other
 # distribution, packages come from that distribution's main mirror.
 #
+#   FRESH_ARCH      another processor, such as arm64, which qemu emulates, about ten times slower (default: this machine's)
 #   FRESH_MIRROR    another mirror
 #   FRESH_KEYRING   the keys that sign it (default: those of the package debian-archive-keyring or ubuntu-keyring)
 #   FRESH_ROOT      the folder for the root, which needs about 3 GB (default: /var/tmp)
@@ -102,14 +104,24 @@ keyring=${FRESH_KEYRING:-$keyring}
 shift
 [ $# -gt 0 ] || set -- demo test
 for part; do
-    [[ $part =~ ^(demo|test|test-without-root|short-test|softswitch|wheel)$ ]] ||
-        refuse "unknown part '$part'; choose demo, test, test-without-root, short-test, softswitch or wheel"
+    [[ $part =~ ^(demo|test|test-without-root|short-test|softswitch|wheel|virtual)$ ]] ||
+        refuse "unknown part '$part'; choose demo, test, test-without-root, short-test, softswitch, wheel or virtual"
 done
 
 [ "$(id -u)" -eq 0 ] || cannot "needs root"
 git_in_tree ls-files > /dev/null || refuse "$tree is not a git checkout"
 unshare --mount --pid --fork true || cannot "root may not create namespaces"
 "$tree/tools/provision.sh" fresh || cannot "debootstrap is not installed"
+
+export FRESH_ARCH=${FRESH_ARCH:-$(dpkg --print-architecture)}
+if [ "$FRESH_ARCH" != "$(dpkg --print-architecture)" ]; then
+    "$tree/tools/provision.sh" emulator || cannot "qemu-user-static is not installed"
+    mountpoint --quiet /proc/sys/fs/binfmt_misc || mount -t binfmt_misc none /proc/sys/fs/binfmt_misc ||
+        cannot "the kernel has no binfmt_misc"
+    update-binfmts --enable > /dev/null 2>&1 || cannot "qemu could not be registered for programs of $FRESH_ARCH"
+    [ "$origin" = Debian ] || [ -n "${FRESH_MIRROR:-}" ] ||
+        refuse "Ubuntu has $FRESH_ARCH on another mirror: set FRESH_MIRROR, for example to http://ports.ubuntu.com/ubuntu-ports"
+fi
 
 [ -e "$keyring" ] || cannot "$keyring does not exist; install ${origin,,}'s keyring, or set FRESH_KEYRING"
 
@@ -136,6 +148,10 @@ git_in_tree ls-files -z --cached --others --exclude-standard --exclude=.venv |
     (cd "$tree" && while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done) |
     tar --create --directory="$tree" --null --files-from=- | tar --extract --directory="$place/tree" --no-same-owner
 
+if [[ " $* " == *" virtual "* ]]; then
+    echo "== this machine: six virtual runs"
+    (cd "$tree" && .venv/bin/python -m tools.virtual_digests) | tee "$place/tree/digests" || cannot "run make setup first"
+fi
 if [ -n "${SFC_TESTBED_P4_TUTORIALS:-}" ]; then
     cp "$SFC_TESTBED_P4_TUTORIALS/exercises/basic/build/basic.json" "$place/tree/"
 fi

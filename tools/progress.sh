@@ -8,8 +8,8 @@ PROGRESS_SECONDS=${PROGRESS_SECONDS:-10}
 
 # with_progress WHAT LOG COMMAND...
 #
-# Prints WHAT and runs the command with its output in the file LOG. Prints the elapsed time and the latest line of the output
-# every ten seconds. Returns the command's exit code.
+# Prints WHAT and runs the command with its output in the file LOG. Prints the elapsed time every ten seconds, with the latest
+# line of the output if that is new. Returns the command's exit code.
 with_progress() {
     local log=$2 status=0 reporter
     echo "$1"
@@ -41,9 +41,10 @@ or_end() {
 # Ends when its standard input is closed, and so together with the script that started it, even after kill -9. The script
 # sends no signal to end it: a signal that arrives at once would run the script's EXIT trap in this process.
 _report_alive() {
-    local began=$SECONDS line
+    local began=$SECONDS line printed=
     until read -r -t "$PROGRESS_SECONDS" || [ $? -le 128 ]; do
         line=$(tail --lines=1 "$1" | tr -cd '[:print:]' | cut -c1-90)
+        if [ "$line" = "$printed" ]; then line=; else printed=$line; fi
         echo "  $((SECONDS - began)) s${line:+: $line}"
     done
 }

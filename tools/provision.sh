@@ -8,6 +8,7 @@
 #   tools/provision.sh          packages for the testbed
 #   tools/provision.sh tests    also packages that only the tests need
 #   tools/provision.sh fresh    only the packages for tools/fresh.sh
+#   tools/provision.sh emulator only the packages that emulate another processor for tools/fresh.sh
 #   tools/provision.sh p4       BMv2 and p4c of the P4 project, if they are available (tools/provision-p4.sh)
 set -euo pipefail
 
@@ -31,9 +32,10 @@ case "${1:-}" in
         [ "$(. /etc/os-release && echo "$ID")" = ubuntu ] || packages+=(chromium)
         ;;
     fresh) packages=(debian-archive-keyring debootstrap gpgv) ;; # keyring and gpgv check the archive's signatures
+    emulator) packages=(binfmt-support qemu-user-static) ;;
     p4) exec "$(dirname "$0")/provision-p4.sh" ;;
     '') ;;
-    *) echo "provision.sh: unknown argument '$1'; choose tests, fresh or p4" >&2 && exit 2 ;;
+    *) echo "provision.sh: unknown argument '$1'; choose tests, fresh, emulator or p4" >&2 && exit 2 ;;
 esac
 
 missing=()

@@ -134,7 +134,7 @@ class Topology:
             return self
         hosts = self.hosts[: len(self.hosts) // self.planes]
         switches = self.switches[: len(self.switches) // self.planes]
-        names = {node.name for node in (*hosts, *switches)}
+        names = {*(host.name for host in hosts), *(switch.name for switch in switches)}
         links = tuple(link for link in self.links if link.a.node in names)
         return replace(self, hosts=hosts, switches=switches, links=links, planes=1)
 

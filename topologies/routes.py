@@ -96,6 +96,15 @@ def _merged(one: int, other: int) -> int:
     return other if one == _ANY else _MIXED
 
 
+def equal_cost_ports(topology: Topology) -> Mapping[str, tuple[tuple[int, ...], ...]]:
+    """Return the different ECMP groups of each switch that has any: ports that share the packets to some ToR."""
+    groups = {
+        switch.name: tuple(ports for ports in _labels(topology, switch.name)[1] if len(ports) > 1)
+        for switch in topology.switches
+    }
+    return {switch: of_switch for switch, of_switch in groups.items() if of_switch}
+
+
 def ports_between(topology: Topology, src: str, dst: str) -> tuple[Port, ...]:
     """Return both ends of every link on the shortest paths from one host to another, in order of distance."""
     hops = topology.hops_to(topology.host[dst].switch)

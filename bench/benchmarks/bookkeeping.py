@@ -122,9 +122,7 @@ def _record(plan: RunPlan, folder: Path, costs: Costs, intervals: int) -> None:
     with costs.stage("traces"):
         recorder.close(all_told=True)
     with costs.stage("result"):
-        flows, queues, signals = recorder.traces()
-        identity = plan.config
-        write_result(folder, build_result(identity, _NOTHING_COUNTED, flows=flows, queues=queues, signals=signals))
+        write_result(folder, build_result(plan.config, _NOTHING_COUNTED, **recorder.traces()))
         recorder.remove_journal()
     with costs.stage("report"):
         write_run_report(folder)

@@ -33,6 +33,7 @@ from sfc_testbed.wire.roce.packets import (
     CNP_RESERVED,
     IMMEDIATE_BYTES,
     PULL,
+    SENT_AGAIN,
     Syndrome,
     data_frame_bytes,
     ends_message,
@@ -79,9 +80,10 @@ class ReceiverQueuePair(PullQueue):
     """A receiver of the packets of one sender, which orders them, assembles the messages and sends the answers."""
 
     __slots__ = (
-        "_bytes", "_clock", "_cnp_interval_ns", "_counters", "_crc", "_end", "_events", "_expected", "_flow_ends",
-        "_framer", "_increments", "_interval_bytes", "_interval_end_ns", "_interval_ns", "_maker", "_messages_done",
-        "_next_cnp_ns", "_order", "_owes_mark", "_pacer", "_shift", "_undelivered_bytes", "_verify", "_wire",
+        "_bytes", "_clock", "_cnp_interval_ns", "_counters", "_crc", "_distance_max", "_distance_sum", "_end",
+        "_events", "_expected", "_flow_ends", "_framer", "_highest", "_increments", "_interval_bytes",
+        "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order", "_owes_mark",
+        "_pacer", "_reordered_packets", "_shift", "_undelivered_bytes", "_verify", "_wire",
         "destination_qpn", "is_done", "source_ip", "source_qpn",
     )  # fmt: skip
 
@@ -129,6 +131,9 @@ class ReceiverQueuePair(PullQueue):
         self._expected: deque[IncomingMessage] = deque()
         self._messages_done = 0
         self._crc = self._bytes = self._undelivered_bytes = 0
+        self._highest: i64 = -1  # of the packets that arrived before an earlier one
+        self._reordered_packets = self._distance_sum = 0
+        self._distance_max: i64 = 0
         self._next_cnp_ns: int = 0 if sends_cnps else NEVER
         self._owes_mark = False
         self._increments = 0
@@ -189,11 +194,10 @@ class ReceiverQueuePair(PullQueue):
             self._increments = min(self._increments + 1, BTH_FLAGS_MASK)
         arrival = order.on_packet(index, opcode, body, body_crc, now_ns)
         if arrival is _IN_ORDER:
+            if index < self._highest:
+                self._count_reordered(index, word)
             self._deliver(opcode, body, body_crc, now_ns)
-            held = order.next_held()
-            while held is not None:
-                self._deliver(held[0], held[1], held[2], now_ns)
-                held = order.next_held()
+            self._deliver_held(now_ns)
             if word & ACK_REQUEST:
                 self._send_ack(marked, shim)
         elif arrival is _DUPLICATE:
@@ -201,7 +205,7 @@ class ReceiverQueuePair(PullQueue):
             if order.expected:
                 self._send_ack(marked, shim)
         else:
-            self._answer_out_of_order(arrival, index, marked, shim)
+            self._answer_out_of_order(arrival, index, word, marked, shim)
         if self._pacer is not None:
             self._request_pull(self._pacer)
 
@@ -225,12 +229,33 @@ class ReceiverQueuePair(PullQueue):
         payload_bytes = self._undelivered_bytes // packets if packets > 0 else 0
         pacer.request(self, self._order.missing(self._end), data_frame_bytes(payload_bytes, is_last=False))
 
-    def _answer_out_of_order(self, arrival: Arrival, index: int, marked: bool, shim: bytes) -> None:
+    def _count_reordered(self, index: i64, word: i64) -> None:
+        """Count a packet that later ones have overtaken, unless it is a retransmission."""
+        if word & SENT_AGAIN:
+            return
+        distance = self._highest - index
+        self._reordered_packets += 1
+        self._distance_sum += distance
+        if distance > self._distance_max:
+            self._distance_max = distance
+
+    def _answer_out_of_order(self, arrival: Arrival, index: i64, word: i64, marked: bool, shim: bytes) -> None:
         self._counters.out_of_order_received += 1
+        if index < self._highest:
+            self._count_reordered(index, word)
+        else:
+            self._highest = index
         if arrival is _NEGATIVE:
             self._send_nak(index, marked, shim)
         elif arrival is _EARLY:
             self._send_ack(marked, shim, pack_selective(index))
+
+    def _deliver_held(self, now_ns: int) -> None:
+        """Deliver the packets behind a gap that has closed."""
+        held = self._order.next_held()
+        while held is not None:
+            self._deliver(held[0], held[1], held[2], now_ns)
+            held = self._order.next_held()
 
     def _deliver(self, opcode: i64, body: bytes, body_crc: int, now_ns: int) -> None:
         """Add a packet to the current message; `body_crc` is the CRC-32 of a full payload, or -1."""
@@ -273,7 +298,7 @@ class ReceiverQueuePair(PullQueue):
             message = self._expected.popleft()
             corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
             counters.messages_corrupted += corrupted
-            figures = ReceiverFigures(corrupted=corrupted)
+            figures = self._with_reordering(ReceiverFigures(corrupted=corrupted))
             self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, figures, last))
             self._flow_ends.record_end(message.flow_id, now_ns)
         self._crc = 0
@@ -281,6 +306,16 @@ class ReceiverQueuePair(PullQueue):
         self._interval_bytes = 0
         has_all = self._order.expected == self._end and self._order.missing(self._end + 1) == 1
         self.is_done = has_all and not self._expected
+
+    def _with_reordering(self, figures: ReceiverFigures) -> ReceiverFigures:
+        """Add the reordering of the message that has ended, and count anew for the next one."""
+        packets = self._reordered_packets
+        figures.packets_reordered = packets
+        figures.reordering_max = int(self._distance_max)
+        figures.reordering_mean = self._distance_sum / packets if packets else 0.0
+        self._reordered_packets = self._distance_sum = 0
+        self._distance_max = 0
+        return figures
 
     def _answers(self) -> RoceFramer:
         """Return the framer of answers.

@@ -36,7 +36,7 @@ from sfc_testbed.wire.bts import BackToSender
 from sfc_testbed.wire.constants import PSN_MASK, BtsCause
 from sfc_testbed.wire.crc import CrcShift
 from sfc_testbed.wire.roce.framer import RoceFramer
-from sfc_testbed.wire.roce.packets import ACK_REQUEST, data_opcode, nearest_index, pack_immediate
+from sfc_testbed.wire.roce.packets import ACK_REQUEST, SENT_AGAIN, data_opcode, nearest_index, pack_immediate
 from sfc_testbed.wire.tail import tail_bytes
 from sfc_testbed.wire.units import NS_PER_US
 
@@ -205,6 +205,7 @@ class SenderQueuePair(FrameSource):
         body_crc = i64(0) if is_last else message_crc(current.flow_id, offset, self._shift)
         recovery = self._recovery
         samples = self._samples
+        word = index & PSN_MASK | (0 if index == recovery.next_new else SENT_AGAIN)
         if index == recovery.next_new:
             current.crc = crc32(body, current.crc) if is_last else int(self._shift.past(current.crc) ^ body_crc)
             if samples is not None:
@@ -217,8 +218,7 @@ class SenderQueuePair(FrameSource):
         held_ns = int(self._pause.total_ns(now_ns))
         recovery.held_ns = current.paused_when_sent_ns = held_ns
         recovery.on_sent(index, now_ns - held_ns)
-        asks = is_last or (index + 1) % self._ack_every == 0 or self._window_is_full()
-        word = index & PSN_MASK | (ACK_REQUEST if asks else 0)
+        word |= ACK_REQUEST if is_last or (index + 1) % self._ack_every == 0 or self._window_is_full() else 0
         opcode = data_opcode(is_first=offset == 0, is_last=is_last)
         shim = self._stamp(now_ns) if self._has_stamps else self._shim
         flags = self._congestion.data_flags((self._end - index) * self._payload_bytes) if self._has_flags else 0

@@ -100,6 +100,11 @@ class Run:
         return self.trace("queues")
 
     @cached_property
+    def links(self) -> pl.DataFrame:
+        """Bytes that each port of a switch sent and received over time."""
+        return self.trace("links")
+
+    @cached_property
     def signals(self) -> pl.DataFrame:
         """One row per signal that a host received, such as a BTS."""
         return self.trace("signals")

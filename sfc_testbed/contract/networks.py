@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from os_helpers.temporary import temporary_folder
 from sfc_testbed.analysis.results.quantities import NotMeasured
 from sfc_testbed.analysis.results.stored import Run, load_run
 from sfc_testbed.contract.broken import require
+from sfc_testbed.place import TEMPORARY
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.model.scenario import ScaleName
 from sfc_testbed.testbed.execution.execute import execute
@@ -65,8 +66,8 @@ def completes(scenario: str, scheme: str, p4: str | None = None, *, load_balanci
     """A run in virtual time at scale ci is trusted, and all its flows finish."""
     plan = plan_run(RunSpec(scenario, scheme, clock="virtual", program=read_program(p4), load_balancing=load_balancing))
     build_programs([plan])
-    with TemporaryDirectory(prefix="sfc-testbed-check-") as name:
-        result = execute(plan, Path(name), Silent(), page=False).result
+    with temporary_folder(TEMPORARY) as folder:
+        result = execute(plan, folder, Silent(), page=False).result
     require(result.verdict != "invalid", f"a run of {scenario} is invalid: {' '.join(result.verdict_reasons)}")
     require(result.did_finish, f"{result.unfinished} flows of {scenario} did not finish")
 
@@ -74,7 +75,7 @@ def completes(scenario: str, scheme: str, p4: str | None = None, *, load_balanci
 def takes_a_run(function: Callable[[Run, Path], object]) -> None:
     """A function of a stored run and of a folder accepts a run of incast. A run may have too little data for it."""
     plan = plan_run(RunSpec("incast", clock="virtual"))
-    with TemporaryDirectory(prefix="sfc-testbed-check-") as name:
-        folder = execute(plan, Path(name), Silent(), page=False).folder
+    with temporary_folder(TEMPORARY) as folder:
+        run = load_run(execute(plan, folder, Silent(), page=False).folder)
         with suppress(NotMeasured):
-            function(load_run(folder), Path(name) / "out")
+            function(run, folder / "out")

@@ -17,15 +17,15 @@ import string
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from os_helpers.cache import forget_unused, private_cache
+from os_helpers.cache import UNFINISHED, forget_unused, private_cache
 from os_helpers.kept import discard, is_whole, seal
+from os_helpers.temporary import temporary_folder
 from sfc_testbed.native.extended import USES, UserFile, UserModule, extended_name
 from sfc_testbed.native.rewriting import NotCompilable, compiled_text
 from sfc_testbed.native.sources import (
@@ -96,10 +96,10 @@ def _build(name_now: Callable[[], str], make: Callable[[Path, Path], None]) -> P
     lacking = missing()
     if lacking is not None:
         raise BuildFailed(lacking)
-    with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as name:
-        new_build = Path(name) / folder.name
+    with temporary_folder(UNFINISHED, folder.parent) as work:
+        new_build = work / folder.name
         new_build.mkdir()
-        make(Path(name) / "c", new_build)
+        make(work / "c", new_build)
         if name_now() != folder.name:
             raise BuildFailed("its sources changed during compilation; try again")
         seal(new_build)

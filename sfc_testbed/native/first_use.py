@@ -10,14 +10,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from os_helpers.cache import CACHE_NAME, CacheRefused, private_cache
+from os_helpers.cache import CACHE_NAME, UNFINISHED, CacheRefused, private_cache
 from os_helpers.kept import discard, is_whole
+from os_helpers.temporary import temporary_folder
 from os_helpers.visible import visible
 from sfc_testbed.native.build import BuildFailed, build_engine, build_extended, missing
 from sfc_testbed.native.extended import UserFile, as_json, extended_name, from_json
@@ -166,10 +166,10 @@ def adopt_build(name: str) -> bool:
     with suppress(OSError, KeyError):  # the owner has no home, no such build, or another process was faster
         build = Path(pwd.getpwuid(owner).pw_dir) / ".cache" / CACHE_NAME / name
         if build.stat().st_uid == owner and is_whole(build):
-            with tempfile.TemporaryDirectory(prefix=".build-", dir=folder.parent) as part:
-                shutil.copytree(build, Path(part) / name, symlinks=True)
+            with temporary_folder(UNFINISHED, folder.parent) as part:
+                shutil.copytree(build, part / name, symlinks=True)
                 discard(folder)  # a damaged build, or nothing
-                (Path(part) / name).rename(folder)
+                (part / name).rename(folder)
             return True
     return False
 

@@ -186,6 +186,8 @@ class RunConfig(RunSpec):
     """The settings that the scheme's name states and that `--set` changed, such as `transport.congestion=hpcc`."""
     thresholds_bytes: dict[str, int]
     """Thresholds in the queue plot, such as {"Q_th": 250000, "Q_tg": 125000}."""
+    equal_cost_ports: dict[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    """The groups of ports over which each switch spreads packets to the same destination."""
     fault_spans: tuple[FaultSpan, ...] = ()
     measured_window_us: tuple[float, float] | None = None
     """The measured window. Flows that start outside it (warm-up, cool-down) count in totals only."""

@@ -53,3 +53,12 @@ class ReceiverFigures:
     """
 
     corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")] = False
+    packets_reordered: Annotated[
+        int | None, Meaning("data packets, without retransmissions, that arrived after a later packet", "packets")
+    ] = None
+    reordering_max: Annotated[
+        int | None, Meaning("largest reordering distance: highest PSN received so far minus the packet's", "packets")
+    ] = None
+    reordering_mean: Annotated[
+        float | None, Meaning("mean reordering distance of `packets_reordered`; 0 without such packets", "packets")
+    ] = None

@@ -5,7 +5,7 @@
     journal/journal.json    order of the switches, dilation, model time 0, whether hosts have reported everything
     journal/planned/        the planned flows; folders beside it hold segments with the reports of senders and
                             receivers, signals, goodput and the hosts' lateness
-    logs/SWITCH.samples     queue samples of a switch
+    logs/SWITCH.samples     samples of a switch's queues and links
     logs/SWITCH.lateness    lateness over time of a switch that measures it
 
 The end of a run and `report` of a killed run use the same code to make the traces. The process that writes the journal
@@ -17,7 +17,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -28,8 +28,8 @@ from sfc_testbed.telemetry.atomic_file import check_no_link, replace_text
 from sfc_testbed.telemetry.flow_parts import PLANNED, RECEIVED, SENT, flow_rows
 from sfc_testbed.telemetry.late_bins import late_bins_file, switch_rows
 from sfc_testbed.telemetry.planned import planned_paths, read_planned
-from sfc_testbed.telemetry.queue_samples import queue_rows, sample_chunks, samples_file
-from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
+from sfc_testbed.telemetry.queue_samples import link_rows, queue_rows, sample_chunks, samples_file
+from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, LINKS, QUEUES, SIGNALS, TraceSchema
 from sfc_testbed.telemetry.segments import (
     join_segments,
     read_segments,
@@ -90,7 +90,7 @@ class Journal:
 
     def write_traces(self) -> list[str]:
         """Write all traces from the journal, which stays. Return a sentence for each part that cannot be read."""
-        problems = self._write_flows() + self._write_queues() + self._write_lateness()
+        problems = self._write_flows() + self._write_samples() + self._write_lateness()
         optional = (CONGESTION,) if self.segments(CONGESTION).is_dir() else ()
         for schema in (SIGNALS, GOODPUT, *optional):
             problems += join_segments(self.segments(schema), schema, self.folder / schema.file_name)
@@ -128,20 +128,21 @@ class Journal:
         write_parts(parts(), FLOWS, self.folder / FLOWS.file_name)
         return [problem for _, problems in found.values() for problem in problems]
 
-    def _write_queues(self) -> list[str]:
-        """Write the queues trace switch by switch."""
-        problems = []
+    def _write_samples(self) -> list[str]:
+        """Write the traces of queues and links switch by switch."""
+        problems: dict[str, None] = {}
 
-        def parts() -> Iterator[pl.DataFrame]:
+        def parts(rows: Callable[..., pl.DataFrame]) -> Iterator[pl.DataFrame]:
             for switch in () if self.head.start_ns is None else self.head.switches:
                 try:
                     for samples in sample_chunks(self.samples(switch)):
-                        yield queue_rows(samples, switch=switch, **self._clock())
+                        yield rows(samples, switch=switch, **self._clock())
                 except (OSError, ValueError) as error:
-                    problems.append(f"Queue samples of {switch} are lost: {error}.")
+                    problems[f"Queue samples of {switch} are lost: {error}."] = None
 
-        write_parts(parts(), QUEUES, self.folder / QUEUES.file_name)
-        return problems
+        for schema, rows in ((QUEUES, queue_rows), (LINKS, link_rows)):
+            write_parts(parts(rows), schema, self.folder / schema.file_name)
+        return list(problems)
 
     def _write_lateness(self) -> list[str]:
         """Write the lateness trace. It has one row per node and interval of a live run, so all rows fit into memory."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Converts a switch's binary queue samples to rows of the queues trace.
+"""Converts a switch's binary samples to rows of the traces `queues` and `links`.
 
 A sample, as softswitch writes it, has 32 bytes in the machine's byte order. Its time is wall nanoseconds; rows are in
 model µs.
@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfc_testbed.telemetry.schema import QUEUES, WHOLE_BUFFER
+from sfc_testbed.telemetry.schema import LINKS, QUEUES, WHOLE_BUFFER
 
 SAMPLE_DTYPE = np.dtype(
     [
@@ -30,7 +30,8 @@ SAMPLE_DTYPE = np.dtype(
 )
 """End of the interval in wall ns, port and class (-1, -1: the whole buffer), part of the class, queued bytes at the end
 of the interval, most queued bytes in the interval. Part n > 0 is queue n - 1 of a class with several queues; otherwise
-the sample describes the whole class."""
+the sample describes the whole class. A port of class -1 is a sample of its link: the depth is the bytes that the port
+received in the interval, the high-water mark the bytes that it sent."""
 
 Samples = NDArray[np.void]
 
@@ -92,14 +93,36 @@ def queue_rows(samples: Samples, *, switch: str, start_ns: int, dilation_factor:
     return pl.DataFrame(columns, schema=dict(QUEUES.dtypes))
 
 
+def link_rows(samples: Samples, *, switch: str, start_ns: int, dilation_factor: int) -> pl.DataFrame:
+    """Return the rows of the links trace for one switch, by time and port.
+
+    Samples up to model time 0 are left out. Raise ValueError if a link's bytes do not fit 32 bits.
+    """
+    selected = samples[_is_link(samples) & (samples["time_ns"] > start_ns)]
+    selected = selected[np.lexsort((selected["port"], selected["time_ns"]))]
+    columns: dict[str, Any] = {
+        "time_us": model_us(selected["time_ns"], start_ns=start_ns, dilation_factor=dilation_factor),
+        "switch": [switch] * len(selected),
+        "port": selected["port"].astype(np.int16),
+        "sent_bytes": _as_u32(selected["high_water_bytes"]),
+        "received_bytes": _as_u32(selected["depth_bytes"]),
+    }
+    return pl.DataFrame(columns, schema=dict(LINKS.dtypes))
+
+
+def _is_link(samples: Samples) -> NDArray[np.bool_]:
+    selected: NDArray[np.bool_] = (samples["class"] < 0) & (samples["port"] != WHOLE_BUFFER)
+    return selected
+
+
 def _is_in_trace(samples: Samples, start_ns: int) -> NDArray[np.bool_]:
     whole_buffer = samples["port"] == WHOLE_BUFFER
     is_seen = (samples["time_ns"] > start_ns) & (whole_buffer | (samples["high_water_bytes"] > 0))
-    selected: NDArray[np.bool_] = is_seen & (samples["part"] <= 0)
+    selected: NDArray[np.bool_] = is_seen & (samples["part"] <= 0) & ~_is_link(samples)
     return selected
 
 
 def _as_u32(depths: NDArray[np.uint64]) -> NDArray[np.uint32]:
     if depths.size and int(depths.max()) > np.iinfo(np.uint32).max:
-        raise ValueError(f"a queue depth of {int(depths.max())} bytes does not fit the trace's 32 bits")
+        raise ValueError(f"a sample of {int(depths.max())} bytes does not fit the trace's 32 bits")
     return depths.astype(np.uint32)

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The columns of the traces of a run, derived from the classes of their rows (`telemetry.rows`).
 
-Writers, readers and the tables in docs/traces.md use these schemas. Queue samples are recorded as arrays and have no
-row class, so their columns are listed in this module. A change that breaks readers of old files must raise the version
-of its trace.
+Writers, readers and the tables in docs/traces.md use these schemas. Samples of queues and links are recorded as arrays
+and have no row class, so their columns are listed in this module. A change that breaks readers of old files must raise
+the version of its trace.
 """
 
 from __future__ import annotations
@@ -173,12 +173,27 @@ QUEUES = TraceSchema(
     ),
 )
 
+LINKS = TraceSchema(
+    "links",
+    1,
+    "The trace has one row per sampling interval for each port of a switch whose link carried frames in that interval.",
+    (
+        Column("time_us", "Float64", "µs", "end of the sampling interval"),
+        Column("switch", "String", "", "name of the switch"),
+        Column("port", "Int16", "", "port, from 1"),
+        Column("sent_bytes", "UInt32", "B", "bytes of the frames whose transmission began in the interval"),
+        Column("received_bytes", "UInt32", "B", "bytes of the frames that arrived in the interval"),
+    ),
+)
+
 SIGNALS = _row_schema("signals", 1, SignalRow)
 GOODPUT = _row_schema("goodput", 1, GoodputRow)
 LATENESS = _row_schema("lateness", 1, LatenessRow)
 CONGESTION = _row_schema("cc", 1, CongestionRow)
 
-SCHEMAS: Mapping[str, TraceSchema] = {schema.name: schema for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT, LATENESS)}
+SCHEMAS: Mapping[str, TraceSchema] = {
+    schema.name: schema for schema in (FLOWS, QUEUES, LINKS, SIGNALS, GOODPUT, LATENESS)
+}
 """The traces that every run has, by name."""
 
 OPTIONAL_SCHEMAS: Mapping[str, TraceSchema] = {CONGESTION.name: CONGESTION}

@@ -17,7 +17,8 @@ import pytest
 
 from sfc_testbed.analysis.metrics.buffers import BufferFigures
 from sfc_testbed.analysis.metrics.figures import Figures
-from sfc_testbed.analysis.metrics.flows import CompletionFigures, SlowdownFigures
+from sfc_testbed.analysis.metrics.flows import CompletionFigures, ReorderingFigures, SlowdownFigures
+from sfc_testbed.analysis.metrics.links import LinkBalance
 from sfc_testbed.analysis.metrics.signals import SignalFigures
 from sfc_testbed.analysis.results import result as stored
 from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME
@@ -135,6 +136,16 @@ def test_queues_have_a_row_for_every_interval_of_a_buffer(
     assert whole["high_water_bytes"].max() == result["max_buffer_bytes"] <= config["switch_settings"]["buffer_bytes"]
 
 
+def test_links_have_the_interval_and_the_sums_that_the_page_names(frames: dict[str, pl.DataFrame]) -> None:
+    """Empty intervals are left out. What a switch sends to a host is what the host receives."""
+    links = frames["links"]
+    [interval_us] = map(int, re.findall(r"An interval is (\d+) µs", _section("links")))
+    assert ((links["time_us"] % interval_us).abs() < 1e-6).all()
+    assert (links["sent_bytes"] + links["received_bytes"] > 0).all()
+    assert links.select("time_us", "switch", "port").is_duplicated().sum() == 0
+    assert links["sent_bytes"].sum() > frames["flows"]["size_bytes"].sum()
+
+
 def test_signals_are_of_the_causes_that_the_page_names(frames: dict[str, pl.DataFrame]) -> None:
     """The page lists the causes of the wire format. A BTS is sent before it is received, by the flow's sender."""
     _, _, text = TRACES["signals"]
@@ -202,8 +213,10 @@ FIELDS: Mapping[str, type[Figures]] = {
     "fct_slowdown": SlowdownFigures,
     "flows": stored.FlowCounts,
     "lateness": stored.LatenessFigures,
+    "link_balance": LinkBalance,
     "packets": stored.PacketCounts,
     "pfc": stored.PfcCounts,
+    "reordering": ReorderingFigures,
     "resent": stored.ResentCounts,
     "signals": SignalFigures,
     "spacing": stored.SpacingFigures,
@@ -217,6 +230,7 @@ def test_every_field_of_the_result_is_explained(result: dict[str, Any]) -> None:
         *result,
         "bfc",
         "has_fixed_duration",
+        "reordering",
         "setting_warnings",
         "overridden",
     }

@@ -33,7 +33,7 @@ Damage = tuple[str, str, float, Any]
 
 _RUN = ("run", "incast", "--clock", "virtual", "--seed", "1", "--set", "degree=2", "--set", "message_bytes=2000")
 _TEXT_FILES = ("result.json", "config.json", "flows-input.csv")
-_TRACES = ("flows.parquet", "queues.parquet", "signals.parquet", "goodput.parquet", "lateness.parquet")
+_TRACES = ("flows.parquet", "queues.parquet", "links.parquet", "signals.parquet", "goodput.parquet", "lateness.parquet")
 _FILES = (*_TEXT_FILES, *_TRACES, "report.html", "reproduction.json", "validation.json")
 _VERBS = (
     ("report", "run"),

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from sfc_testbed.analysis.metrics.links import LinkBalance
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
 from sfc_testbed.reproduction.jobs import jobs_of
 from sfc_testbed.reproduction.model.experiment import Column, Measurement, NotMeasured, Point, Results, TableSpec, judge
@@ -17,6 +18,9 @@ from sfc_testbed.reproduction.model.quantities import (
     GOODPUT_AFTER_AN_END,
     INCAST_COMPLETION,
     INCAST_FAIRNESS,
+    LINK_JAIN,
+    LINK_LARGEST,
+    LINK_SPREAD,
     PEAK_BUFFER,
     RING_SLOWDOWN,
     slowdown,
@@ -151,3 +155,14 @@ def test_a_slowdown_may_leave_out_small_messages() -> None:
     assert slowdown(95, above_bytes=100).measure(run) == 2.0
     assert slowdown(95, largest_bytes=100).measure(run) == 9.0
     assert slowdown(95, above_bytes=1000).name == "P95 FCT slowdown above 1 KB"
+
+
+def test_the_use_of_links_is_measured_where_there_are_equal_cost_links() -> None:
+    balance = LinkBalance(groups=1, sent_bytes=9, jain_index=0.9, largest_over_mean=1.5, spread_100us=None)
+    run: Any = SimpleNamespace(result=SimpleNamespace(link_balance=balance))
+    assert (LINK_JAIN.measure(run), LINK_LARGEST.measure(run)) == (0.9, 1.5)
+    with pytest.raises(NotMeasured, match="shorter than 100 us"):
+        LINK_SPREAD.measure(run)
+    run.result.link_balance = None
+    with pytest.raises(NotMeasured, match="no equal-cost links"):
+        LINK_JAIN.measure(run)

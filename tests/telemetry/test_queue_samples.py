@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfc_testbed.telemetry.queue_samples import SAMPLE_DTYPE, queue_rows, sample_chunks, samples_from_bytes
-from sfc_testbed.telemetry.schema import QUEUES
+from sfc_testbed.telemetry.queue_samples import SAMPLE_DTYPE, link_rows, queue_rows, sample_chunks, samples_from_bytes
+from sfc_testbed.telemetry.schema import LINKS, QUEUES
 
 SAMPLES = np.array(
     [
@@ -52,6 +52,17 @@ def test_queues_of_a_class_with_several_have_no_rows_of_their_own() -> None:
     """Rows are by class, so the first queue's sample of 500 B is left out."""
     samples = np.array([(11_000, 1, 3, 0, 800, 900), (11_000, 1, 3, 1, 500, 600)], dtype=SAMPLE_DTYPE)
     assert queue_rows(samples, switch="s1", start_ns=1000, dilation_factor=2).rows() == [(5.0, "s1", 1, 3, 800, 900)]
+
+
+def test_samples_of_links_have_a_trace_of_their_own() -> None:
+    """The samples are received before sent bytes; the columns are sent before received bytes."""
+    links = [(11_000, 2, -1, -1, 700, 60), (11_000, 1, -1, -1, 0, 1500), (900, 1, -1, -1, 5, 5)]
+    samples = np.concatenate([SAMPLES, np.array(links, dtype=SAMPLE_DTYPE)])
+    frame = link_rows(samples, switch="s1", start_ns=1000, dilation_factor=2)
+    assert frame.schema == LINKS.empty().schema
+    assert frame.rows() == [(5.0, "s1", 1, 1500, 0), (5.0, "s1", 2, 60, 700)]
+    alone = queue_rows(SAMPLES, switch="s1", start_ns=1000, dilation_factor=2)
+    assert queue_rows(samples, switch="s1", start_ns=1000, dilation_factor=2).equals(alone)
 
 
 def test_a_truncated_last_sample_is_left_out(tmp_path: Path) -> None:

@@ -249,4 +249,4 @@ def _default_image(name: str) -> str:
 def test_unknown_argument_installs_nothing(machine: Machine) -> None:
     done = machine.provision("lunch")
     assert (done.returncode, machine.take_calls()) == (2, "")
-    assert done.stderr == "provision.sh: unknown argument 'lunch'; choose tests, fresh or p4\n"
+    assert done.stderr == "provision.sh: unknown argument 'lunch'; choose tests, fresh, emulator or p4\n"

@@ -172,6 +172,30 @@ class CompletionFigures(Figures):
     """`took_us` / `ideal_us`, not clamped to 1."""
 
 
+class ReorderingFigures(Figures):
+    """How far later packets overtook data packets, by completed flows (docs/sources.md#reordering)."""
+
+    packets: int
+    """The packets, without retransmissions, that arrived after a later packet of their flow."""
+    largest: int
+    """The largest distance of one of them: the highest PSN received before it minus its own."""
+    mean: Figure
+    """The mean distance."""
+
+
+def reordering(flows: pl.DataFrame) -> ReorderingFigures | None:
+    """Return the figures over all flows; None if every packet arrived in order, or if it was not measured."""
+    late = flows.filter(pl.col("packets_reordered") > 0)
+    if late.is_empty():
+        return None
+    counts = late["packets_reordered"].cast(pl.UInt64)
+    packets = int(counts.sum())
+    distances = float((late["reordering_mean"] * counts).sum())
+    return ReorderingFigures(
+        packets=packets, largest=int(late["reordering_max"].to_numpy().max()), mean=distances / packets
+    )
+
+
 def completion_by_class(flows: pl.DataFrame, ideal_us: Mapping[str, float]) -> dict[str, CompletionFigures]:
     """Return the completion figures of each traffic class and of all classes together. Some tags have an ideal."""
     return {name: _completion(of_class(flows, name), ideal_us.get(name)) for name in traffic_classes(flows)}

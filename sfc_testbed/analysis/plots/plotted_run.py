@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from sfc_testbed.analysis.metrics.links import EqualCostPorts
 from sfc_testbed.request.spec import FaultSpan
 from sfc_testbed.telemetry.reader import Rows
-from sfc_testbed.telemetry.schema import CONGESTION, GOODPUT, QUEUES, SIGNALS
+from sfc_testbed.telemetry.schema import CONGESTION, GOODPUT, LINKS, QUEUES, SIGNALS
 
 
 @dataclass(frozen=True)
@@ -28,3 +29,6 @@ class PlottedRun:
     window_us: tuple[float, float] | None = None
     """The window of start times that is measured; None for all flows."""
     faults: Sequence[FaultSpan] = ()
+    links: Rows = field(default_factory=LINKS.empty)
+    equal_cost_ports: EqualCostPorts = field(default_factory=dict)
+    """The groups of ports over which each switch spreads packets to the same destination."""

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from sfc_testbed.analysis.formatting import format_bytes, format_number
+from sfc_testbed.analysis.metrics.links import is_use_different
 from sfc_testbed.analysis.plots.description import Plot
 from sfc_testbed.analysis.plots.over_axes import AxisLine, QuantityLine, place_text, plot_over_axis, plot_quantity
 from sfc_testbed.analysis.report.data_table import DataTable
@@ -46,12 +47,19 @@ class _Group:
         return frozenset(row["job"] for row in self.rows)
 
 
+_LINK_JAIN = "link_jain_index"
 _AVERAGED = {"slowdown_p50": "P50", "slowdown_p99": "P99", "max_buffer_bytes": "peak buffer"}
 
 
 def averaged(sweep: Sweep) -> dict[str, str]:
     """Return the figures whose means over seeds tables of a sweep show, with their headings."""
     return _AVERAGED | {f"{COLUMN}{name}": with_unit(name) for name in sweep.quantities}
+
+
+def _links(sweep: Sweep) -> dict[str, str]:
+    """Return the column with Jain's index of equal-cost links; none if all jobs have about the same, or it is older."""
+    known = _LINK_JAIN in sweep.table.columns and is_use_different(sweep.table[_LINK_JAIN])
+    return {_LINK_JAIN: "links' Jain"} if known else {}
 
 
 @dataclass(frozen=True)
@@ -234,6 +242,7 @@ def job_table(sweep: Sweep) -> DataTable:
             "P50",
             "P99",
             "peak buffer",
+            *_links(sweep).values(),
             "drops / resent",
             "BTS",
             *map(with_unit, sweep.quantities),
@@ -255,6 +264,7 @@ def _job_cells(sweep: Sweep, row: Row) -> list[str]:
         f"{row['flows_completed']:,} / {row['flows_total']:,}",
         *(format_number(row[name]) for name in ("slowdown_p50", "slowdown_p99")),
         format_bytes(row["max_buffer_bytes"]),
+        *(format_number(row[name]) for name in _links(sweep)),
         f"{format_number(row['drops'])} / {format_number(row.get('resent'))}",
         format_number(row["bts_sent"]),
         *(format_number(row[f"{COLUMN}{name}"]) for name in sweep.quantities),

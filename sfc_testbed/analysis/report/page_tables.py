@@ -64,6 +64,7 @@ def run_cards(result: RunResult) -> list[Card]:
         Card("Flows completed", f"{result.flows.completed:,}", f"of {result.flows.total:,}"),
         Card("Throughput", f"{format_number(result.throughput_gbps)} Gb/s", "all receivers, model rate"),
         *(_completion_card(name, figures) for name, figures in result.dependent_completion.items()),
+        *_link_cards(result),
         Card("Drops", format_count(result.dropped), f"of {packets.sent:,} packets" if packets else ""),
         Card(
             "Packets sent again",
@@ -73,6 +74,15 @@ def run_cards(result: RunResult) -> list[Card]:
         Card("BTS sent", format_count(count_of(bts, "sent")), suppressed),
         Card("Wall time", *format_wall(result.wall_s, result.packets_per_s)),
     ]
+
+
+def _link_cards(result: RunResult) -> list[Card]:
+    """Return the card of equal-cost links; no card without such links."""
+    balance = result.link_balance
+    if balance is None:
+        return []
+    jain = f"of equal-cost links; Jain's index {format_number(balance.jain_index)}"
+    return [Card("Largest / mean link", format_number(balance.largest_over_mean), jain)]
 
 
 def _reasons(result: RunResult) -> Mapping[str, int]:
@@ -116,6 +126,8 @@ _AVERAGED = (
     ("incast_p50_slowdown", "incast, P50"),
     ("incast_last_slowdown", "incast, last flow"),
     ("throughput_gbps", "throughput, Gb/s"),
+    ("link_jain_index", "equal-cost links, Jain's index"),
+    ("link_largest_over_mean", "equal-cost links, largest / mean"),
     ("drops", "drops"),
     ("resent", "packets sent again"),
     ("bts_sent", "BTS sent"),
@@ -129,7 +141,7 @@ def seeds_tables(comparison: Comparison) -> list[DataTable]:
 
 def _seeds_table(comparison: Comparison) -> DataTable:
     schemes = comparison.over_seeds
-    figures = [(name, title) for name, title in _AVERAGED if any(scheme.figures[name] for scheme in schemes)]
+    figures = [(name, title) for name, title in _AVERAGED if any(scheme.figures.get(name) for scheme in schemes)]
     return DataTable(
         "Means over seeds",
         (
@@ -290,10 +302,23 @@ def packet_table(result: RunResult) -> DataTable:
             ("dropped by the kernel", format_count(result.kernel_drops)),
             ("data packets sent again", format_count(result.flows.packets_resent)),
             *((f"sent again: {reason}", f"{count:,}") for reason, count in _reasons(result).items()),
+            *_reordering_rows(result),
             *((event.replace("_", " "), f"{count:,}") for event, count in (result.host_events or {}).items()),
         ],
         "Unexplained loss = sent + generated - received - absorbed - dropped - in flight. It must be zero.",
     )
+
+
+def _reordering_rows(result: RunResult) -> list[tuple[str, str]]:
+    """Return how far packets were overtaken; no rows if all arrived in order."""
+    figures = result.reordering
+    if figures is None:
+        return []
+    return [
+        ("overtaken by later packets", f"{figures.packets:,}"),
+        ("largest reordering distance", f"{figures.largest:,}"),
+        ("mean reordering distance", format_number(figures.mean)),
+    ]
 
 
 def lateness_table(result: RunResult) -> DataTable:
@@ -336,6 +361,7 @@ def spacing_table(result: RunResult) -> DataTable:
 
 def overview_table(comparison: Comparison) -> DataTable:
     """Return the main figures, one row per run."""
+    optional = [column for column in _OPTIONAL_COLUMNS if any(column.has_value(row) for row in comparison.rows)]
     incast = ("incast, P50", "incast, last") if comparison.has_incast else ()
     return DataTable(
         "Overview",
@@ -352,17 +378,50 @@ def overview_table(comparison: Comparison) -> DataTable:
             *incast,
             "Gb/s",
             "drops / resent",
+            *(column.heading for column in optional),
             "BTS sent",
             "PFC sent",
             "wall s",
         ),
-        [_overview_row(row, has_incast=comparison.has_incast) for row in comparison.rows],
+        [_overview_row(row, optional, has_incast=comparison.has_incast) for row in comparison.rows],
         f"P50, P95 and P99: slowdown of {comparison.traffic_class} flows. Gb/s: throughput of all receivers together. "
-        f"Ratios are against {comparison.rows[0].label}.",
+        f"{''.join(f'{column.note} ' for column in optional)}Ratios are against {comparison.rows[0].label}.",
     )
 
 
-def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
+@dataclass(frozen=True)
+class _OptionalColumn:
+    """A column of the overview that is left out if no run has a value for it."""
+
+    heading: str
+    note: str
+    has_value: Callable[[ComparisonRow], object]
+    write: Callable[[ComparisonRow], str]
+
+
+_OPTIONAL_COLUMNS = (
+    _OptionalColumn(
+        "resent because of",
+        "Resent: data packets sent again.",
+        lambda row: row.resent_by_reason,
+        lambda row: ", ".join(f"{reason} {count:,}" for reason, count in row.resent_by_reason.items()) or NOTHING,
+    ),
+    _OptionalColumn(
+        "overtaken",
+        "Overtaken: packets that arrived after a later one, and the largest distance in packets.",
+        lambda row: row.packets_reordered,
+        lambda row: f"{row.packets_reordered:,} / {row.reordering_max:,}",
+    ),
+    _OptionalColumn(
+        "links",
+        "Links: Jain's index of equal-cost links, and the largest over the mean; 1 is even.",
+        lambda row: row.link_jain_index,
+        lambda row: f"{format_number(row.link_jain_index)} / {format_number(row.link_largest_over_mean)}",
+    ),
+)
+
+
+def _overview_row(row: ComparisonRow, optional: Sequence[_OptionalColumn], *, has_incast: bool) -> list[str]:
     incast = (row.incast_p50_slowdown, row.incast_last_slowdown) if has_incast else ()
     return [
         row.label,
@@ -375,6 +434,7 @@ def _overview_row(row: ComparisonRow, *, has_incast: bool) -> list[str]:
         *map(format_number, incast),
         format_number(row.throughput_gbps),
         f"{format_number(row.drops)} / {format_number(row.resent)}",
+        *(column.write(row) for column in optional),
         format_number(row.bts_sent),
         format_number(row.pfc_sent),
         NOTHING if row.wall_s is None else f"{row.wall_s:.1f}",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Page = Literal["run", "comparison", "sweep"]
 Content = TypeVar("Content")
 """What a page shows: a Run, ComparedRuns or a Sweep."""
-TRACES = {name: name for name in ("flows", "queues", "signals", "goodput", "lateness")} | {"cc": "congestion"}
+TRACES = {name: name for name in ("flows", "queues", "links", "signals", "goodput", "lateness")} | {"cc": "congestion"}
 """The attribute of a run for each trace."""
 
 
@@ -95,6 +95,8 @@ def plotted_run(label: str, run: Run) -> PlottedRun:
         run.congestion,
         run.result.measured_window_us,
         run.fault_spans,
+        run.links,
+        run.equal_cost_ports,
     )
 
 
@@ -146,6 +148,18 @@ def _goodput(run: Run) -> Plot:
     from sfc_testbed.analysis.plots.goodput import plot_goodput
 
     return plot_goodput([plotted_run(run.result.scheme, run)])
+
+
+def _uplinks(run: Run) -> Plot | None:
+    from sfc_testbed.analysis.plots.links import plot_uplinks
+
+    return plot_uplinks([plotted_run(run.result.scheme, run)])
+
+
+def _uplinks_compared(compared: ComparedRuns) -> Plot | None:
+    from sfc_testbed.analysis.plots.links import plot_uplinks
+
+    return plot_uplinks(compared.plotted)
 
 
 def _lateness(run: Run) -> Plot:
@@ -222,6 +236,10 @@ def _over_axes(sweep: Sweep) -> Iterator[Drawn]:
         yield Drawn(name, caption, plot)
 
 
+_UPLINKS = (
+    "Use of equal-cost links over time: bytes sent per interval by each link of the group that sent the most, in most "
+    "networks the uplinks of the busiest ToR."
+)
 _DISTRIBUTIONS = (
     "CDFs of the high-water marks of all shared buffers, of the mean throughput per receiver (with several receivers), "
     "and of the feedback delay of BTS packets, from the congested switch and from the pause cache near the source."
@@ -241,6 +259,7 @@ RUN_PLOTS: Table[PagePlot[Run]] = Table(
         "goodput": PagePlot(
             "Goodput over time: message bytes received per interval by all receivers of a traffic class.", _goodput
         ),
+        "uplinks": PagePlot(_UPLINKS, _uplinks, needs=("links",)),
         "lateness": PagePlot(
             "Lateness of the latest frame in each interval. The limits apply to the P99 of all frames.",
             _lateness,
@@ -266,6 +285,7 @@ COMPARISON_PLOTS: Table[PagePlot[ComparedRuns]] = Table(
         ),
         "fct": PagePlot("CDF of FCT slowdown. Flows that did not complete keep a curve below 1.", _fct_compared),
         "distributions": PagePlot(_DISTRIBUTIONS, _distributions_compared),
+        "uplinks": PagePlot(_UPLINKS, _uplinks_compared, needs=("links",)),
         "cc": PagePlot("", _congestion_compared, needs=("cc",)),
     },
 )

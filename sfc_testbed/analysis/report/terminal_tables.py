@@ -15,6 +15,7 @@ from rich.text import Text
 from sfc_testbed.analysis.formatting import (
     NOTHING,
     UNIT_SCALES,
+    amount,
     format_bytes,
     format_count,
     format_interval,
@@ -27,6 +28,7 @@ from sfc_testbed.analysis.formatting import (
 from sfc_testbed.analysis.life.events import LifeEvent
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures
+from sfc_testbed.analysis.metrics.links import is_use_different
 from sfc_testbed.analysis.report.first_sentence import in_parentheses, resent_in_runs, unfinished_runs
 from sfc_testbed.analysis.report.page_tables import compared_quantity_tables
 from sfc_testbed.analysis.report.physics import physics_rows
@@ -95,6 +97,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     unfinished = _unfinished(unfinished_runs([row.model_dump() for row in comparison.rows], labels))
     sentence = resent_in_runs(comparison)
     resent = [Text(f"{sentence}.\n")] if sentence else []
+    resent += _overtaken(comparison)
     notes = (*meaning, *resent, *claims, *_warnings(comparison.warnings))
     return Group(*unfinished, *differences, table, *intervals, *unvaried, *others, *together, *quantities, *notes)
 
@@ -114,6 +117,15 @@ def _tail_intervals(comparison: Comparison) -> list[Text]:
         for interval in [row.intervals.get("p99_slowdown")]
     ]
     return [Text(f"P99 [95 % interval]: {', '.join(figures)}\n")] if figures else []
+
+
+def _overtaken(comparison: Comparison) -> list[Text]:
+    """Return a line with the packets of each run that later ones overtook; no line if none was."""
+    rows = [row for row in comparison.rows if row.packets_reordered]
+    runs = [
+        f"{row.label} {row.packets_reordered:,} (by {amount(row.reordering_max, 'packet')} at most)" for row in rows
+    ]
+    return [Text(f"Packets overtaken by later ones: {', '.join(runs)}.\n")] if runs else []
 
 
 def _warnings(sentences: Sequence[str]) -> list[Text]:
@@ -138,24 +150,37 @@ def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]
 
 def _fill_alone(comparison: Comparison) -> Table:
     title = f"slowdown of {comparison.traffic_class} flows"
-    table = _comparison_head(comparison, title, ("flows", "peak buffer", "P50", "P95", "P99", _LOST, "BTS"))
+    links = _link_headings(comparison)
+    headings = ("flows", "peak buffer", "P50", "P95", "P99", *links, _LOST, "BTS")
+    table = _comparison_head(comparison, title, headings)
     for row in comparison.rows:
         slowdowns = map(format_number, (row.p50_slowdown, row.p95_slowdown, row.p99_slowdown))
         buffer = f"{format_bytes(row.max_buffer_bytes)} ({format_ratio(row.ratios['max_buffer_bytes'])})"
-        table.add_row(*_names(row.label, row.verdict), _completed(row), buffer, *slowdowns, *_counts(row))
+        jain = [format_number(row.link_jain_index)] * len(links)
+        table.add_row(*_names(row.label, row.verdict), _completed(row), buffer, *slowdowns, *jain, *_counts(row))
     return table
 
 
 def _fill_beside_incast(comparison: Comparison) -> Table:
     title = f"slowdown of {comparison.traffic_class} flows, beside an incast"
-    headings = ("P50", "P99", "max\nbuffer", "incast\nP50", "incast\nlast", "flows", _LOST, "BTS")
+    links = _link_headings(comparison)
+    headings = ("P50", "P99", "max\nbuffer", "incast\nP50", "incast\nlast", "flows", *links, _LOST, "BTS")
     table = _comparison_head(comparison, title, headings)
     for row in comparison.rows:
         others = map(format_number, (row.p50_slowdown, row.p99_slowdown))
         incast = map(format_number, (row.incast_p50_slowdown, row.incast_last_slowdown))
         buffer = format_bytes(row.max_buffer_bytes)
-        table.add_row(*_names(row.label, row.verdict), *others, buffer, *incast, _completed(row), *_counts(row))
+        counts = [*[format_number(row.link_jain_index)] * len(links), *_counts(row)]
+        table.add_row(*_names(row.label, row.verdict), *others, buffer, *incast, _completed(row), *counts)
     return table
+
+
+def _link_headings(comparison: Comparison) -> tuple[str, ...]:
+    """Return the heading of the column with Jain's index of equal-cost links; none if all runs have about the same.
+
+    With one load balancing, the column would only take the room of others.
+    """
+    return ("links'\nJain",) if is_use_different(row.link_jain_index for row in comparison.rows) else ()
 
 
 def _table_below(title: str, column: str, label_heading: str) -> Table:
@@ -239,7 +264,8 @@ def _averaged(comparison: Comparison) -> dict[str, str]:
     """Return the columns of the table of means: the figures and their headings."""
     columns = {"p50_slowdown": "P50", "p99_slowdown": "P99", "max_buffer_bytes": "peak buffer"}
     incast = {"incast_p50_slowdown": "incast\nP50", "incast_last_slowdown": "incast\nlast"}
-    return columns | incast if comparison.has_incast else columns
+    links = dict(zip(("link_jain_index",), _link_headings(comparison), strict=False))
+    return columns | (incast if comparison.has_incast else {}) | links
 
 
 def _whole(estimate: Estimate | None) -> str:
@@ -314,14 +340,28 @@ def key_figures(result: RunResult) -> list[tuple[str, str]]:
         ("peak buffer", format_bytes(result.max_buffer_bytes)),
         ("throughput", f"{format_number(result.throughput_gbps)} Gb/s"),
         *((f"completion of {name}", _completion(figures)) for name, figures in result.dependent_completion.items()),
+        *_links(result),
         ("drops", _drops(result)),
         ("sent again", _resent(result)),
+        *_reordering(result),
         *_trimmed(result),
         ("BTS sent", format_count(count_of(result.bts, "sent"))),
         ("PFC sent", format_count(count_of(result.pfc, "sent"))),
         *_bfc(result),
         ("wall time", f"{wall} ({speed})" if speed else wall),
     ]
+
+
+def _links(result: RunResult) -> list[tuple[str, str]]:
+    """Return how evenly equal-cost links were used; no row without such links."""
+    balance = result.link_balance
+    if balance is None:
+        return []
+    figures = [f"Jain's index {format_number(balance.jain_index)}"]
+    figures += [f"largest/mean {format_number(balance.largest_over_mean)}"]
+    if balance.spread_100us is not None:
+        figures.append(f"spread {format_number(balance.spread_100us)}")
+    return [("equal-cost links", ", ".join(figures))]
 
 
 def _bfc(result: RunResult) -> list[tuple[str, str]]:
@@ -350,6 +390,15 @@ def _completion(figures: CompletionFigures) -> str:
     took = "did not finish" if figures.took_us is None else format_us(figures.took_us)
     against = "" if figures.slowdown is None else f": slowdown {format_number(figures.slowdown)}"
     return f"{took}, ideal {format_us(figures.ideal_us)}{against}"
+
+
+def _reordering(result: RunResult) -> list[tuple[str, str]]:
+    """Return how far packets were overtaken; no row if none was."""
+    figures = result.reordering
+    if figures is None:
+        return []
+    distance = f"by {format_number(figures.mean)} on average, {amount(figures.largest, 'packet')} at most"
+    return [("packets overtaken", f"{figures.packets:,}, {distance}")]
 
 
 def _trimmed(result: RunResult) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from sfc_testbed.analysis.metrics.flows import (
     completion_by_class,
     faster_than_ideal,
     of_class,
+    reordering,
     size_bin_edges,
     slowdown_by_class,
     slowdown_by_size,
@@ -22,6 +23,7 @@ from sfc_testbed.analysis.metrics.flows import (
     throughput_gbps,
     traffic_classes,
 )
+from sfc_testbed.analysis.metrics.links import LinkBalance, link_balance
 from sfc_testbed.analysis.metrics.signals import signal_figures
 from sfc_testbed.analysis.results.counters import Lateness, RunCounters, Spacing
 from sfc_testbed.analysis.results.fidelity import clock_margin_us, judge, lateness_share
@@ -83,6 +85,9 @@ _FLOW_COLUMNS = (
     "corrupted",
     "timeouts",
     "packets_resent",
+    "packets_reordered",
+    "reordering_max",
+    "reordering_mean",
 )
 """The columns of the flows trace that figures need."""
 
@@ -94,6 +99,7 @@ def build_result(
     flows: Rows,
     queues: Rows,
     signals: Rows,
+    links: Rows | None = None,
 ) -> RunResult:
     """Build the result of a run, including its verdict. Empty traces are accepted."""
     needed = _needed(flows)
@@ -103,6 +109,7 @@ def build_result(
             **_judged(config, counters, needed),
             **_flow_figures(needed, config),
             **_buffer_figures(queues),
+            "link_balance": _link_balance(links, config),
             **_counted(counters),
             "bfc": _bfc(counters.bfc, needed),
             "signals": signal_figures(signals),
@@ -119,7 +126,13 @@ def build_result(
 
 
 def build_unfinished_result(
-    config: RunConfig, reasons: Sequence[str], *, flows: Rows, queues: Rows, signals: Rows
+    config: RunConfig,
+    reasons: Sequence[str],
+    *,
+    flows: Rows,
+    queues: Rows,
+    signals: Rows,
+    links: Rows | None = None,
 ) -> RunResult:
     """Build the result of a run whose runner was killed before it read the counters. The verdict is invalid."""
     needed = _needed(flows)
@@ -133,6 +146,7 @@ def build_unfinished_result(
             "interrupted": True,
             **_flow_figures(needed, config),
             **_buffer_figures(queues),
+            "link_balance": _link_balance(links, config),
             **dict.fromkeys(_COUNTED),
             "signals": signal_figures(signals),
             "lateness": LatenessByPart(host=None, switch=None),
@@ -182,6 +196,7 @@ def _flow_figures(flows: pl.DataFrame, config: RunConfig) -> dict[str, object]:
         "fct_slowdown": slowdown_by_class(measured),
         "fct_slowdown_by_size": _size_bins(measured),
         "throughput_gbps": throughput_gbps(measured),
+        "reordering": reordering(flows),
         "completion": completion_by_class(flows, config.ideal_completion_us),
     }
 
@@ -197,6 +212,12 @@ def _buffer_figures(queues: Rows) -> dict[str, object]:
         "buffer_bytes": buffers,
         "max_buffer_bytes": max((figures.max for figures in buffers.values()), default=None),
     }
+
+
+def _link_balance(links: Rows | None, config: RunConfig) -> LinkBalance | None:
+    if links is None or not config.equal_cost_ports:
+        return None
+    return link_balance(links, config.equal_cost_ports, config.measured_window_us)
 
 
 def _counted(counters: RunCounters) -> dict[str, object]:

@@ -76,11 +76,18 @@ class ComparisonRow(Figures):
     incast_last_slowdown: Figure | None
     """The slowdown of the slowest incast flow."""
     throughput_gbps: Figure
+    link_jain_index: Figure | None = None
+    link_largest_over_mean: Figure | None = None
+    """How evenly equal-cost links were used (`LinkBalance`); None without such links, and in older files."""
     drops: int | None
     resent: int | None
     """Data packets sent again."""
     resent_by_reason: dict[str, int]
     """The packets sent again by reason; empty if there are none, or if the reasons were not counted."""
+    packets_reordered: int = 0
+    """Packets, without retransmissions, that arrived after a later packet."""
+    reordering_max: int = 0
+    """The largest distance of one of them, in packets."""
     bts_sent: int | None
     pfc_sent: int | None
     wall_s: Figure | None
@@ -328,6 +335,8 @@ def _row(label: str, variant: str, result: RunResult, traffic_class: str, first:
             "flows_total": result.flows.total,
             "flows_unfinished": result.unfinished,
             "resent_by_reason": result.resent.reasons if result.resent else {},
+            "packets_reordered": result.reordering.packets if result.reordering else 0,
+            "reordering_max": result.reordering.largest if result.reordering else 0,
             "wall_s": result.wall_s,
             "pause_us": result.signals.pause_obeyed_us,
             "ratios": {name: ratio_of(figures[name], base[name]) for name in RATIOS if _exists(name, figures, base)},
@@ -443,12 +452,17 @@ def result_row(result: RunResult) -> dict[str, object]:
         **{f"slowdown_{name}": getattr(slowdown, name) if slowdown else None for name in figures},
         "max_buffer_bytes": result.max_buffer_bytes,
         "throughput_gbps": result.throughput_gbps,
+        "link_jain_index": result.link_balance.jain_index if result.link_balance else None,
+        "link_largest_over_mean": result.link_balance.largest_over_mean if result.link_balance else None,
         "completion_us": completion.took_us if completion else None,
         "completion_ideal_us": completion.ideal_us if completion else None,
         "completion_slowdown": completion.slowdown if completion else None,
         "drops": result.dropped,
         "resent": result.flows.packets_resent,
         **{f"resent_{reason}": count_of(result.resent, reason) for reason in RESENT_REASONS},
+        "packets_reordered": result.reordering.packets if result.reordering else 0,
+        "reordering_max": result.reordering.largest if result.reordering else 0,
+        "reordering_mean": result.reordering.mean if result.reordering else 0.0,
         "bts_sent": count_of(result.bts, "sent"),
         "bts_suppressed": count_of(result.bts, "suppressed"),
         "cache_hits": count_of(result.bts, "cache_hits"),

@@ -44,6 +44,8 @@ def compared_figures(result: RunResult, traffic_class: str) -> Mapping[str, floa
         "incast_p50_slowdown": incast.p50 if incast else None,
         "incast_last_slowdown": incast.max if incast else None,
         "throughput_gbps": result.throughput_gbps,
+        "link_jain_index": result.link_balance.jain_index if result.link_balance else None,
+        "link_largest_over_mean": result.link_balance.largest_over_mean if result.link_balance else None,
         "drops": result.dropped,
         "resent": result.flows.packets_resent,
         "bts_sent": count_of(result.bts, "sent"),

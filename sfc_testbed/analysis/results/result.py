@@ -20,7 +20,14 @@ from pydantic import Field, SerializerFunctionWrapHandler, ValidationError, mode
 from sfc_testbed.analysis.formatting import amount
 from sfc_testbed.analysis.metrics.buffers import BufferFigures
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
-from sfc_testbed.analysis.metrics.flows import ALL_CLASSES, CompletionFigures, SizeBinFigures, SlowdownFigures
+from sfc_testbed.analysis.metrics.flows import (
+    ALL_CLASSES,
+    CompletionFigures,
+    ReorderingFigures,
+    SizeBinFigures,
+    SlowdownFigures,
+)
+from sfc_testbed.analysis.metrics.links import LinkBalance
 from sfc_testbed.analysis.metrics.signals import SignalFigures
 from sfc_testbed.place import command_name
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
@@ -228,6 +235,8 @@ class RunResult(Figures):
     max_buffer_bytes: int | None
     """The peak buffer over all switches; None if there are no samples."""
     throughput_gbps: Figure
+    link_balance: LinkBalance | None = None
+    """How evenly equal-cost links were used; None, which the file omits, without such links or without their trace."""
     completion: dict[str, CompletionFigures] = Field(default_factory=dict)
     """The completion time by traffic class. Older releases wrote only tags with dependent messages."""
     packets: PacketCounts | None
@@ -235,6 +244,8 @@ class RunResult(Figures):
     drops: dict[str, int] | None
     resent: ResentCounts | None = None
     """Packets sent again, by reason. Also None in results of older releases."""
+    reordering: ReorderingFigures | None = None
+    """How far later packets overtook others; None, which the file omits, if no packet was overtaken."""
     unexplained_loss: int | None
     kernel_drops: int | None
     bts: BtsCounts | None
@@ -259,8 +270,15 @@ class RunResult(Figures):
     @model_serializer(mode="wrap")
     def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = handler(self)
-        omitted = {"bfc": BfcFigures(), "has_fixed_duration": False, "setting_warnings": (), "overridden": ()}
-        omitted["load_balancing"] = None
+        omitted = {
+            "link_balance": None,
+            "reordering": None,
+            "bfc": BfcFigures(),
+            "has_fixed_duration": False,
+            "setting_warnings": (),
+            "overridden": (),
+            "load_balancing": None,
+        }
         return {
             name: value for name, value in fields.items() if name not in omitted or getattr(self, name) != omitted[name]
         }

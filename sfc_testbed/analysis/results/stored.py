@@ -16,13 +16,14 @@ from pathlib import Path
 import polars as pl
 from pydantic import ValidationError
 
+from sfc_testbed.analysis.metrics.links import EqualCostPorts
 from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, ResultError, RunResult, read_result
 from sfc_testbed.place import command_name, typed_here
 from sfc_testbed.request.bounded_file import read_bounded_text
 from sfc_testbed.request.checks import refusal
 from sfc_testbed.request.spec import CONFIG_FILE, FaultSpan, RunConfig, config_of
 from sfc_testbed.telemetry.reader import TraceError, answer, scan_trace
-from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
+from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, LINKS, QUEUES, SIGNALS, TraceSchema
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,31 @@ class Run:
     congestion: pl.LazyFrame = field(default_factory=lambda: CONGESTION.empty().lazy())
     """Congestion control trace; empty unless it was requested."""
 
+    links: pl.LazyFrame = field(default_factory=lambda: LINKS.empty().lazy())
+    """Bytes of links over time; empty for runs of older releases."""
+
     def without_traces(self) -> Run:
         """Return a copy of the run with empty traces."""
-        queues, signals, goodput = (schema.empty().lazy() for schema in (QUEUES, SIGNALS, GOODPUT))
-        flows, lateness = FLOWS.empty(), LATENESS.empty()
-        return replace(self, flows=flows, queues=queues, signals=signals, goodput=goodput, lateness=lateness)
+        queues, signals, goodput, links = (schema.empty().lazy() for schema in (QUEUES, SIGNALS, GOODPUT, LINKS))
+        return replace(
+            self,
+            flows=FLOWS.empty(),
+            queues=queues,
+            signals=signals,
+            goodput=goodput,
+            lateness=LATENESS.empty(),
+            links=links,
+        )
 
     @property
     def thresholds_bytes(self) -> dict[str, int]:
         """Thresholds in the queue plot, such as {"Q_th": 250000, "Q_tg": 125000}."""
         return {} if self.config is None else self.config.thresholds_bytes
+
+    @property
+    def equal_cost_ports(self) -> EqualCostPorts:
+        """The groups of ports over which each switch spreads packets to the same destination."""
+        return {} if self.config is None else self.config.equal_cost_ports
 
     @property
     def fault_spans(self) -> tuple[FaultSpan, ...]:
@@ -89,9 +105,9 @@ def load_run(folder: Path, flow_columns: Sequence[str] = FLOWS.column_names) -> 
     if config is not None and config.scenario != result.scenario:
         problems.append(f"{CONFIG_FILE} belongs to a run of {config.scenario}, not of {result.scenario}.")
     flows, queues, signals, goodput = (_query(folder, schema, problems) for schema in (FLOWS, QUEUES, SIGNALS, GOODPUT))
-    lateness, congestion = (
+    lateness, congestion, links = (
         _query(folder, schema, problems) if (folder / schema.file_name).exists() else schema.empty().lazy()
-        for schema in (LATENESS, CONGESTION)
+        for schema in (LATENESS, CONGESTION, LINKS)
     )
     return Run(
         folder,
@@ -104,6 +120,7 @@ def load_run(folder: Path, flow_columns: Sequence[str] = FLOWS.column_names) -> 
         problems=tuple(problems),
         lateness=answer(lateness),
         congestion=congestion,
+        links=links,
     )
 
 

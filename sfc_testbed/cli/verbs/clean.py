@@ -8,10 +8,13 @@ from typing import Annotated
 
 import typer
 
+from os_helpers.cache import remove_unfinished
+from os_helpers.temporary import remove_abandoned
 from sfc_testbed.cli.output import say
-from sfc_testbed.place import command_name
+from sfc_testbed.place import TEMPORARY, command_name
 from sfc_testbed.testbed.system import run_ids as runs
 from sfc_testbed.testbed.system.cleanup import Cleaned, RunnerEnd, clean
+from softswitch.sockets import TEMPORARY as OF_SOFTSWITCH
 from softswitch.sockets import remove_dead
 
 
@@ -35,7 +38,10 @@ def verb(
     sockets = 0 if run_ids else remove_dead()
     if sockets:
         say(f"removed {sockets} sockets of killed softswitch processes")
-    if not cleaned_runs and not unfinished and not sockets:
+    folders = 0 if run_ids else sum(map(remove_abandoned, (TEMPORARY, OF_SOFTSWITCH))) + remove_unfinished()
+    if folders:
+        say(f"removed {folders} temporary folders of killed processes")
+    if not cleaned_runs and not unfinished and not sockets and not folders:
         say("nothing to clean")
 
 

@@ -14,6 +14,7 @@ from sfc_testbed.analysis.metrics.buffers import hottest_switch, whole_buffer
 from sfc_testbed.analysis.metrics.flows import of_class, slowdowns, started_between
 from sfc_testbed.analysis.metrics.goodput import jain_index, receiver_throughput_gbps
 from sfc_testbed.analysis.metrics.incasts import completion_us, incasts, mean_rates
+from sfc_testbed.analysis.metrics.links import SPREAD_US, LinkBalance
 from sfc_testbed.analysis.metrics.percentiles import Values, minimum_count, percentile
 from sfc_testbed.analysis.results.quantities import QUANTITIES, NotMeasured
 from sfc_testbed.analysis.results.quantities import Quantity as Quantity
@@ -216,6 +217,20 @@ def _bts_cut(run: Run) -> float:
     return 100 * bts.suppressed / triggered
 
 
+def _link_balance(run: Run) -> LinkBalance:
+    balance = run.result.link_balance
+    if balance is None:
+        raise NotMeasured("no equal-cost links, or they were not measured")
+    return balance
+
+
+def _link_spread(run: Run) -> float:
+    spread = _link_balance(run).spread_100us
+    if spread is None:
+        raise NotMeasured(f"the measured window is shorter than {SPREAD_US} us")
+    return spread
+
+
 _COUNT = "{:,.0f}".format
 
 PEAK_BUFFER = Quantity("peak buffer", lambda run: float(counted(run.result.max_buffer_bytes)), format_bytes, "MB", 1e6)
@@ -257,5 +272,19 @@ PAUSE_FRAMES = per_thousand_packets("pause frames", _pause_frames)
 SHARED_QUEUES = Quantity("assignments that share a queue", _shared_queues, lambda value: f"{value:.3g} %", "%")
 CONTROL_OF_HOSTS = per_thousand_packets("control packets of hosts", _control_of_hosts)
 CACHE_ENTRIES = Quantity("cache entries", lambda run: float(counted(run.result.bts).max_cache_entries), _COUNT)
+LINK_JAIN = Quantity("Jain's index of equal-cost links", lambda run: _link_balance(run).jain_index, "{:.3f}".format)
+LINK_LARGEST = Quantity(
+    "largest of equal-cost links over their mean", lambda run: _link_balance(run).largest_over_mean, "{:.3f}".format
+)
+LINK_SPREAD = Quantity(f"spread of equal-cost links in {SPREAD_US} us over their mean", _link_spread, "{:.3f}".format)
+REORDERING = Quantity(
+    "largest reordering distance",
+    lambda run: float(run.result.reordering.largest if run.result.reordering else 0),
+    _COUNT,
+    "packets",
+)
+REORDERED_PACKETS = per_thousand_packets(
+    "reordered packets", lambda run: run.result.reordering.packets if run.result.reordering else 0
+)
 P50_SLOWDOWN, P95_SLOWDOWN, P99_SLOWDOWN = map(slowdown, (50, 95, 99))
 QUANTITIES.fill({value.name: value for value in tuple(globals().values()) if isinstance(value, Quantity)})

@@ -150,9 +150,9 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
         from sfc_testbed.analysis.results.build import build_result
         from sfc_testbed.analysis.results.result import write_result
 
-        flows, queues, signals = recorder.traces()
+        traces = recorder.traces()
         counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
-        result = build_result(plan.config, counters, flows=flows, queues=queues, signals=signals)
+        result = build_result(plan.config, counters, **traces)
         result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})
         write_result(folder, result)
         interrupt.raises_if_urgent = False

@@ -13,13 +13,14 @@ from sfc_testbed.analysis.results.result import RESULT_FILE, write_result
 from sfc_testbed.analysis.results.stored import read_config
 from sfc_testbed.telemetry.journal import Journal, JournalError, has_journal, open_journal
 from sfc_testbed.telemetry.reader import answer, scan_trace
-from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, LATENESS, QUEUES, SCHEMAS, SIGNALS
+from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, LATENESS, LINKS, QUEUES, SCHEMAS, SIGNALS
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.recording.folder import ERROR_FILE
 
 _TIMES = {
     FLOWS.name: "finish_us",
     QUEUES.name: "time_us",
+    LINKS.name: "time_us",
     SIGNALS.name: "received_us",
     GOODPUT.name: "until_us",
     LATENESS.name: "time_us",
@@ -59,6 +60,7 @@ def _finish(journal: Journal, problems: list[str]) -> None:
         flows=traces[FLOWS.name],
         queues=traces[QUEUES.name],
         signals=traces[SIGNALS.name],
+        links=traces[LINKS.name],
     )
     write_result(folder, result)
 

@@ -48,7 +48,7 @@ from sfc_testbed.testbed.recording.counters import run_counters
 from sfc_testbed.testbed.recording.outcome import ClockOutcome, Progress
 from sfc_testbed.testbed.recording.recorder import Recorder
 from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE, claim_state_directory, new_run_id, remove_state_directory
-from sfc_testbed.testbed.targets.common.commands import SAMPLE_NS
+from sfc_testbed.testbed.targets.common.commands import LINK_SAMPLE_NS
 from sfc_testbed.testbed.targets.common.counters import SwitchCounts
 from sfc_testbed.testbed.targets.common.statistics import PartStatistics
 from sfc_testbed.testbed.targets.common.target import RunningSwitch, Target
@@ -253,7 +253,7 @@ class _Run:
         margin_ns = _START_MARGIN_NS + _START_MARGIN_PER_FLOW_NS * len(self.plan.flows)
         margin_ns += _START_MARGIN_PER_FAULT_COMMAND_NS * len(faults)
         period_ns = 1000 * suppression_period_us(self.plan.switch_settings, self.plan.dilation)
-        sample_ns = self.plan.dilation.wall_ns(SAMPLE_NS)
+        sample_ns = self.plan.dilation.wall_ns(LINK_SAMPLE_NS)
         self.start_ns = in_phase(time.monotonic_ns() + margin_ns, self.network.epoch_ns, period_ns, sample_ns)
         self.recorder.begin(self.start_ns - self.network.epoch_ns)
         self.captures.begin(self.start_ns, common_epoch_ns(self.network))

@@ -47,6 +47,7 @@ from sfc_testbed.testbed.program.user_program import own_program
 from sfc_testbed.testbed.system.garbage import without_garbage_collection
 from sfc_testbed.testbed.system.limits import cores
 from sfc_testbed.topologies.model import Port, Topology
+from sfc_testbed.topologies.routes import equal_cost_ports
 from sfc_testbed.wire import ethernet
 from sfc_testbed.wire.constants import DSCP_DATA
 from sfc_testbed.wire.dilation import Dilation
@@ -362,6 +363,7 @@ def _config(
         "switch_settings": network.switch.model_dump(),
         "transport_settings": asdict(resolved(network.transport)),
         "thresholds_bytes": network.thresholds_bytes,
+        "equal_cost_ports": equal_cost_ports(topology),
         "versions": _versions(spec),
     }
     return RunConfig(**{**options, **resolved_fields, **chosen})

@@ -20,7 +20,7 @@ from sfc_testbed.telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from sfc_testbed.telemetry.journal import new_journal
 from sfc_testbed.telemetry.queue_samples import Samples
 from sfc_testbed.telemetry.reader import scan_trace
-from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, QUEUES, SIGNALS, TraceSchema
+from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, LINKS, QUEUES, SIGNALS, TraceSchema
 from sfc_testbed.telemetry.writer import RowValues, SegmentWriter
 from sfc_testbed.testbed.flows.planned import write_planned_parts
 from sfc_testbed.testbed.plan.plan import RunPlan
@@ -109,12 +109,10 @@ class Recorder:
         self._journal.note(all_told=all_told)
         self.problems = tuple(self._journal.write_traces())
 
-    def traces(self) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
-        """Return flows, queues and signals as written. They are lazy because they may be long."""
-        flows, queues, signals = (
-            scan_trace(self._folder / schema.file_name, schema) for schema in (FLOWS, QUEUES, SIGNALS)
-        )
-        return flows, queues, signals
+    def traces(self) -> dict[str, pl.LazyFrame]:
+        """Return the traces that figures need, by name, as written. They are lazy because they may be long."""
+        schemas = (FLOWS, QUEUES, SIGNALS, LINKS)
+        return {schema.name: scan_trace(self._folder / schema.file_name, schema) for schema in schemas}
 
     def remove_journal(self) -> None:
         """Remove the journal, once the run has a result. The journal of a failed run remains for later recovery."""

@@ -13,7 +13,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +21,14 @@ from typing import Any
 
 import psutil
 
-from sfc_testbed.place import neutral_folder
+from os_helpers.temporary import temporary_folder
+from sfc_testbed.place import TEMPORARY, neutral_folder
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.traffic.flow_file import format_flows
 from sfc_testbed.telemetry.reader import answer
+from sfc_testbed.telemetry.schema import FLOWS
 from sfc_testbed.testbed.errors import RunError, UsageError
 from sfc_testbed.testbed.execution.programs import build_programs
 from sfc_testbed.testbed.interrupt import Interrupt
@@ -109,8 +110,8 @@ def is_available(switch: str) -> bool:
 
 def measured_run(switch: str, scheme: str, trial: Trial, interrupt: Interrupt) -> Measurement:
     """Execute one run. Raises RunError if it fails or does not finish, KeyboardInterrupt if interrupted."""
-    with tempfile.TemporaryDirectory(prefix="sfc-testbed-") as folder:
-        measurement = _run(_plan(switch, scheme, trial, Path(folder)), Path(folder), interrupt)
+    with temporary_folder(TEMPORARY) as folder:
+        measurement = _run(_plan(switch, scheme, trial, folder), folder, interrupt)
     interrupt.stop_if_requested()
     return measurement
 
@@ -151,7 +152,7 @@ def _run(plan: RunPlan, folder: Path, interrupt: Interrupt) -> Measurement:
         if counters.broken:
             raise RunError(f"the calibration's run failed: {counters.broken[0]}")
         interrupt.stop_if_requested()
-        finish_us = answer(recorder.traces()[0])["finish_us"].max()
+        finish_us = answer(recorder.traces()[FLOWS.name])["finish_us"].max()
     finally:
         recorder.release()
     if watch.before is None or watch.after is None or not isinstance(finish_us, float):

@@ -16,6 +16,7 @@ from pathlib import Path
 from os_helpers.cache import CacheRefused, private_cache
 from sfc_testbed.native.first_use import lacking
 from sfc_testbed.place import how_to_install, how_to_install_p4_tools, is_clone
+from sfc_testbed.request.processor import lacking_instructions
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.program.sources import check_artifacts
 from sfc_testbed.testbed.system.containers import engine_listens, missing_engine, missing_image
@@ -162,6 +163,7 @@ CONTAINER_RUN = "--hosts docker:IMAGE"
 _NEED_FOR_P4C = f"{'make p4 (or Docker), ' if is_clone() else ''}--p4 FILE.p4"
 
 CAPABILITIES: tuple[Capability, ...] = (
+    Capability("processor", EVERY_RUN, lacking_instructions),
     Capability("C compiler", EVERY_RUN, _compiler),
     Capability("cache of compiled code", EVERY_RUN, _cache),
     Capability("compiled host engine", "hosts at full speed", lacking),

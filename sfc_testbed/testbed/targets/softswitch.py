@@ -14,7 +14,7 @@ from sfc_testbed.testbed.control_plane.commands import switch_seed
 from sfc_testbed.testbed.errors import RunError
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.program.user_program import program_file
-from sfc_testbed.testbed.targets.common.commands import SAMPLE_NS, switch_commands
+from sfc_testbed.testbed.targets.common.commands import LINK_SAMPLE_NS, SAMPLE_NS, switch_commands
 from sfc_testbed.testbed.targets.common.counters import SwitchCounts, one_by_one, read_all_lives
 from sfc_testbed.testbed.targets.common.interfaces import SWITCH_INTERFACE
 from sfc_testbed.testbed.targets.common.softswitch_child import SoftswitchChild
@@ -28,13 +28,14 @@ _COULD_NOT_WRITE = 1
 
 
 class SoftswitchProcess(SoftswitchChild):
-    """The softswitch process of a switch, which also writes queue samples and its lateness over time."""
+    """The softswitch process of a switch, which also writes samples of queues and links and its lateness over time."""
 
     clock_lag_ns = 0
 
     def __init__(self, plan: RunPlan, name: str, executable: Path, state: Path, logs: Path, epoch_ns: int) -> None:
         self._ports = [port.number for port in plan.topology.ports[name]]
         options = ["--telemetry", str(logs / samples_file(name)), "--sample-ns", str(plan.dilation.wall_ns(SAMPLE_NS))]
+        options += ["--link-sample-ns", str(plan.dilation.wall_ns(LINK_SAMPLE_NS))]
         options += ["--lateness", str(logs / late_bins_file(name)), "--lateness-ns", str(late_bin_ns(plan.dilation))]
         options += ["--window-ns", str(plan.dilation.wall_ns(departure_window_ns(plan.topology)))]
         options += ["--seed", str(switch_seed(plan.config.seed, name, "random"))]

@@ -26,7 +26,7 @@ from sfc_testbed.telemetry.queue_samples import Samples
 from sfc_testbed.testbed.control_plane.commands import switch_seed
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.system.garbage import collect_all_objects, collect_new_objects_only, without_garbage_collection
-from sfc_testbed.testbed.targets.common.commands import SAMPLE_NS, build_engine, switch_commands
+from sfc_testbed.testbed.targets.common.commands import LINK_SAMPLE_NS, SAMPLE_NS, build_engine, switch_commands
 from sfc_testbed.testbed.targets.common.counters import SwitchCounts, read_all_lives
 from sfc_testbed.testbed.targets.common.statistics import PartStatistics, softswitch_statistics
 from sfc_testbed.testbed.virtual.capture import VirtualCapture
@@ -159,12 +159,12 @@ class Part:
             records.write_rest(nic)
 
     def queue_samples(self) -> Iterator[tuple[str, Samples]]:
-        """Yield the queue samples up to now, by switch."""
+        """Yield the remaining samples of queues and links, by switch. No frame may be left in the network."""
         for name, engine in self._engines.items():
-            yield name, engine.telemetry()
+            yield name, engine.last_telemetry()
 
     def ready_queue_samples(self) -> Iterator[tuple[str, Samples]]:
-        """Yield the queue samples that are complete, without advancing time, so that later samples are unaffected."""
+        """Yield the samples that are complete, without advancing time, so that later samples are unaffected."""
         for name, engine in self._engines.items():
             yield name, engine.ready_telemetry()
 
@@ -208,10 +208,15 @@ def round_end_ns(begin_ns: int, length_ns: int, limit_ns: int) -> int:
 
 def _engines(plan: RunPlan, names: Sequence[str]) -> dict[str, SwitchEngine]:
     library = build_engine(plan.spec.program)
-    sample_ns = plan.dilation.wall_ns(SAMPLE_NS)
+    sample_ns, link_sample_ns = map(plan.dilation.wall_ns, (SAMPLE_NS, LINK_SAMPLE_NS))
     engines: dict[str, SwitchEngine] = {}
     for name in names:
-        engine = SwitchEngine(library, seed=switch_seed(plan.config.seed, name, "random"), sample_ns=sample_ns)
+        engine = SwitchEngine(
+            library,
+            seed=switch_seed(plan.config.seed, name, "random"),
+            sample_ns=sample_ns,
+            link_sample_ns=link_sample_ns,
+        )
         engines[name] = engine
         engine.commands(switch_commands(plan, name))
     if plan.faults:

@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from os_helpers.temporary import temporary_folder
 from sfc_testbed.hosts.crash import engine_crash
+from sfc_testbed.place import TEMPORARY
 from sfc_testbed.request.extensions import load
 from sfc_testbed.testbed.errors import Crashed, RunError, UsageError
 from sfc_testbed.testbed.interrupt import Interrupt
@@ -174,8 +175,8 @@ def _capture_folder(plan: RunPlan) -> Iterator[Path]:
     if not plan.captured:
         yield Path()
         return
-    with TemporaryDirectory(prefix="sfc-testbed-") as name:
-        yield Path(name)
+    with temporary_folder(TEMPORARY) as folder:
+        yield folder
 
 
 class _FirstRankConnection:

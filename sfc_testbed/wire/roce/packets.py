@@ -19,6 +19,9 @@ IMMEDIATE_BYTES: Final = 4
 ICRC_BYTES: Final = 4
 ACK_REQUEST: Final = 1 << 31
 """Bit of the last BTH word (AckReq, reserved, PSN) with which the sender asks for an acknowledgement."""
+SENT_AGAIN: Final = 1 << 24
+"""Reserved bit of the last BTH word with which the sender marks a retransmission, so that a receiver can tell it from a
+packet that others have overtaken."""
 
 IP_OFFSET: Final = 14
 TTL_OFFSET: Final = IP_OFFSET + 8

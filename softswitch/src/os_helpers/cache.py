@@ -13,9 +13,13 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from os_helpers.temporary import remove_abandoned
+
 CACHE_NAME = "sfc-testbed"
 PROGRAMS = "programs"
 """The folder of compiled P4 programs, the only folder of the cache whose files are used independently."""
+UNFINISHED = ".build-"
+"""The beginning of the names of folders in which entries are made."""
 _KEPT_S = 60 * 86_400
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
@@ -64,6 +68,12 @@ def forget_unused() -> None:
         with suppress(OSError):  # removed by another process, or a damaged entry that cannot be removed
             if entry != programs and _last_used_s(entry) < oldest_s:
                 shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+
+def remove_unfinished() -> int:
+    """Remove the folders in which killed processes were making entries, and return their number."""
+    cache = cache_dir()
+    return sum(remove_abandoned(UNFINISHED, folder) for folder in (cache, cache / PROGRAMS))
 
 
 def _last_used_s(path: Path) -> float:

@@ -14,11 +14,12 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkdtemp
 
+from os_helpers.cache import UNFINISHED
+from os_helpers.temporary import temporary_folder
 from os_helpers.visible import visible
 
 DIGESTS = "digests.json"
@@ -66,21 +67,23 @@ def make_file(folder: Path, name: str, suffix: str, make: Callable[[Path], objec
 
     Raise CacheGone if `folder` is removed.
     """
-    work = folder
-    try:
-        work = Path(mkdtemp(prefix=".build-", dir=folder))
+    with _removal_noticed(folder), temporary_folder(UNFINISHED, folder) as work, _removal_noticed(work):
         part = work / f"{name}{suffix}"
         make(part)
         final = folder / f"{name}-{file_digest(part)}{suffix}"
         part.replace(final)
         return final
+
+
+@contextmanager
+def _removal_noticed(folder: Path) -> Iterator[None]:
+    """Raise CacheGone for an error that happens after the folder was removed."""
+    try:
+        yield
     except Exception as error:
-        if work.is_dir():
+        if folder.is_dir():
             raise
         raise CacheGone(f"{folder} was removed while it was used") from error
-    finally:
-        if work != folder:
-            shutil.rmtree(work, ignore_errors=True)
 
 
 def seal(folder: Path) -> None:

@@ -160,7 +160,8 @@ class SwitchEngine:
 
     `library` comes from `softswitch.build.build_library`. Every port below 510 has a device. With `bmv2_ports`, ports
     510 and 511 have one too, and all ports carry frames of 0 bytes. P4 timestamps are microseconds since `epoch_ns`;
-    `seed` feeds the program's random(); `sample_ns` is the telemetry interval, None for no telemetry.
+    `seed` feeds the program's random(); `sample_ns` is the telemetry interval, None for no telemetry. A multiple of it
+    may be the interval of rows with the bytes of links (`link_sample_ns`).
     """
 
     def __init__(
@@ -170,12 +171,22 @@ class SwitchEngine:
         seed: int = 0,
         epoch_ns: int = 0,
         sample_ns: int | None = None,
+        link_sample_ns: int = 0,
         bmv2_ports: bool = False,
     ) -> None:
         self.path = library
         self._library = load(library)
         self._text = Text()
-        config = Config(seed=seed, epoch_ns=epoch_ns, sample_ns=sample_ns or 0, all_ports=True, bmv2_ports=bmv2_ports)
+        if link_sample_ns and (sample_ns is None or link_sample_ns % sample_ns):
+            raise ValueError(f"link_sample_ns {link_sample_ns} is not a multiple of sample_ns {sample_ns}")
+        config = Config(
+            seed=seed,
+            epoch_ns=epoch_ns,
+            sample_ns=sample_ns or 0,
+            link_sample_ns=link_sample_ns,
+            all_ports=True,
+            bmv2_ports=bmv2_ports,
+        )
         program = ctypes.c_char.in_dll(self._library, "sw_program")
         self._handle = self._library.sw_switch_create(ctypes.addressof(program), ctypes.byref(config))
         if not self._handle:
@@ -234,6 +245,15 @@ class SwitchEngine:
     def telemetry(self) -> npt.NDArray[Any]:
         """Return the rows of the intervals that have ended, as TELEMETRY_RECORD, and forget them."""
         self._library.sw_fabric_settle(self._owner.handle)
+        return self.ready_telemetry()
+
+    def last_telemetry(self) -> npt.NDArray[Any]:
+        """Return the rows of `telemetry` and those of links in the interval that has not ended, and forget them.
+
+        Call this when no more frame will come.
+        """
+        self._library.sw_fabric_settle(self._owner.handle)
+        self._library.sw_switch_end_links(self._handle)
         return self.ready_telemetry()
 
     def ready_telemetry(self) -> npt.NDArray[Any]:

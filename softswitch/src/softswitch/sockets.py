@@ -18,7 +18,8 @@ from contextlib import suppress
 from pathlib import Path
 
 CONTROL, DIGESTS = ".control", ".digests"
-_PREFIX = "softswitch-"
+TEMPORARY = "softswitch-"
+"""The beginning of the names of sockets and of temporary folders."""
 _SETTLED_S = 10.0
 """The age below which a socket is never removed: its owner may not listen yet."""
 
@@ -26,14 +27,14 @@ _SETTLED_S = 10.0
 def new_socket_path(owner: str) -> Path:
     """Return an unused path for a control socket, after removing unused sockets in the same folder."""
     remove_dead()
-    return Path(tempfile.gettempdir(), f"{_PREFIX}{owner}-{secrets.token_hex(4)}{CONTROL}")
+    return Path(tempfile.gettempdir(), f"{TEMPORARY}{owner}-{secrets.token_hex(4)}{CONTROL}")
 
 
 def remove_dead() -> int:
     """Remove this user's sockets without a listener and return how many were removed."""
     removed = 0
     for suffix in (CONTROL, DIGESTS):
-        for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*{suffix}"):
+        for path in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*{suffix}"):
             with suppress(OSError):  # another process may have removed the file
                 status = path.lstat()
                 is_ours = stat.S_ISSOCK(status.st_mode) and status.st_uid == os.geteuid()

@@ -11,6 +11,9 @@ import pytest
 
 from sfc_testbed.analysis.formatting import format_interval, format_number
 from sfc_testbed.analysis.life.events import LifeEvent
+from sfc_testbed.analysis.metrics.flows import ReorderingFigures
+from sfc_testbed.analysis.metrics.links import LinkBalance
+from sfc_testbed.analysis.report.page_tables import overview_table
 from sfc_testbed.analysis.report.terminal_tables import (
     comparison_table,
     format_estimate,
@@ -19,7 +22,7 @@ from sfc_testbed.analysis.report.terminal_tables import (
     run_table,
 )
 from sfc_testbed.analysis.results.comparison import compare
-from sfc_testbed.analysis.results.result import RunResult, read_result, write_result
+from sfc_testbed.analysis.results.result import ResentCounts, RunResult, read_result, write_result
 from tests.analysis.conftest import FolderMaker, make_flows
 from tests.analysis.narrow import lost, printed
 
@@ -131,3 +134,41 @@ def test_the_life_of_a_flow_loses_no_word_on_a_narrow_terminal(make_run_folder: 
     detail = "for 12.5 us, 310 KB in the queue, Q_th is 250 KB; the older end, 96.00, no longer holds"
     events = [LifeEvent(12_345.67, "tor2", "BTS", detail), LifeEvent(12_348.67, "h1", "paused", "until 12,361.17")]
     assert lost(life_table(read_result(make_run_folder("sfc")), FLOW, events), width) == []
+
+
+BALANCE = LinkBalance(groups=2, sent_bytes=1_000, jain_index=0.951, largest_over_mean=1.254, spread_100us=0.9)
+REORDERED = ReorderingFigures(packets=1_234, largest=37, mean=4.25)
+
+
+def test_a_run_reports_equal_cost_links_and_overtaken_packets(results: list[RunResult]) -> None:
+    plain = results[0]
+    assert {"equal-cost links", "packets overtaken"}.isdisjoint(dict(key_figures(plain)))
+    figures = dict(key_figures(plain.model_copy(update={"link_balance": BALANCE, "reordering": REORDERED})))
+    assert figures["equal-cost links"] == "Jain's index 0.951, largest/mean 1.25, spread 0.9"
+    assert figures["packets overtaken"] == "1,234, by 4.25 on average, 37 packets at most"
+
+
+@pytest.mark.parametrize(("jain_index", "is_shown"), [(0.999, True), (0.96, False)])
+def test_the_use_of_links_is_a_column_where_runs_differ(
+    results: list[RunResult], jain_index: float, is_shown: bool
+) -> None:
+    other = BALANCE.model_copy(update={"jain_index": jain_index})
+    balances = [BALANCE, other]
+    comparison = compare(
+        [result.model_copy(update={"link_balance": balance}) for result, balance in zip(results, balances, strict=True)]
+    )
+    assert [row.link_largest_over_mean for row in comparison.rows] == [1.254, 1.254]
+    assert ("Jain" in printed(comparison_table(comparison))) == is_shown
+    page = overview_table(comparison)
+    assert [row[page.headings.index("links")] for row in page.rows] == ["0.951 / 1.25", f"{jain_index} / 1.25"]
+
+
+def test_a_comparison_names_reasons_and_distances(results: list[RunResult]) -> None:
+    resent = ResentCounts(packets=30, timeout=10, trimmed=0, loss=5, reordering=15)
+    one = results[0].model_copy(update={"reordering": REORDERED, "resent": resent})
+    comparison = compare([one, results[1]])
+    text = " ".join(printed(comparison_table(comparison)).split())
+    assert "Packets overtaken by later ones: irn 1,234 (by 37 packets at most)." in text
+    page = overview_table(comparison)
+    cells = [[row[page.headings.index(name)] for row in page.rows] for name in ("resent because of", "overtaken")]
+    assert cells == [["timeout 10, loss 5, reordering 15", "-"], ["1,234 / 37", "0 / 0"]]

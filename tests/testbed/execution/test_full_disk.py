@@ -26,7 +26,7 @@ from sfc_testbed.testbed.recording.outcome import Silent
 from tests.testbed.running import NEEDS_MININET, ROOT
 
 PATIENCE_S = 200
-TRACES = {"flows.parquet", "goodput.parquet", "lateness.parquet", "queues.parquet", "signals.parquet"}
+TRACES = {"flows.parquet", "goodput.parquet", "lateness.parquet", "links.parquet", "queues.parquet", "signals.parquet"}
 
 
 def _plan() -> RunPlan:

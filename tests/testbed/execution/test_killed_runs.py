@@ -30,7 +30,7 @@ VIRTUAL_MOMENTS = {
     "after the first save": f"{RECORDER}.save:after:1",
     "after the sixteenth save": f"{RECORDER}.save:after:16",
     "in the drain": f"{SIMULATION}.drain:before:1",
-    "while saving": f"{JOURNAL}._write_queues:before:1",
+    "while saving": f"{JOURNAL}._write_samples:before:1",
 }
 LIVE_MOMENTS = {
     "before the switches": f"{TARGET}Target.start:before:1",
@@ -44,7 +44,7 @@ FURTHER_LIVE_MOMENTS = {
     "after the sixth save": f"{RECORDER}.save:after:6",
     "after twenty records": f"{RECORDER}.take:after:20",
     "while switches stop": f"{TARGET}Process.stop:after:2",
-    "while saving": f"{JOURNAL}._write_queues:before:1",
+    "while saving": f"{JOURNAL}._write_samples:before:1",
 }
 BEFORE_TIME_ZERO = (
     LIVE_MOMENTS["before the switches"],
@@ -122,7 +122,9 @@ def test_rows_of_a_killed_run_equal_rows_of_the_whole_run(tmp_path: Path) -> Non
     for name in ("signals", "goodput"):
         assert 0 < traces[name].height < expected[name].height
         assert traces[name].equals(expected[name].head(traces[name].height))
-    assert traces["queues"].join(expected["queues"], on=traces["queues"].columns, how="anti").height == 0
+    for name in ("queues", "links"):
+        assert 0 < traces[name].height < expected[name].height
+        assert traces[name].join(expected[name], on=traces[name].columns, how="anti").height == 0
     assert (
         traces["flows"]
         .select("flow_id", "src", "dst", "start_us", "ideal_fct_us")

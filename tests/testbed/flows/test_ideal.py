@@ -55,5 +55,5 @@ def test_the_ideal_of_many_flows_equals_that_of_each_path(topology: str) -> None
 )
 def test_a_lone_flow_has_slowdown_one(tmp_path: Path, placement: str, size: int, pass_ns: int) -> None:
     settings = ("degree=1", f"message_bytes={size}", f"placement={placement}", f"topology.pass_latency_ns={pass_ns}")
-    [slowdown] = answer(simulated(plan_incast("sfc", *settings), tmp_path).traces()[0])["slowdown"]
+    [slowdown] = answer(simulated(plan_incast("sfc", *settings), tmp_path).traces()["flows"])["slowdown"]
     assert slowdown == pytest.approx(1.0, abs=1e-4)

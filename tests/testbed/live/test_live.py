@@ -47,6 +47,23 @@ def test_a_live_run_completes_and_is_balanced(tmp_path: Path) -> None:
         assert result["spacing"][part]["ideal_us"] > 0
 
 
+def test_the_links_trace_adds_up_to_the_counters_of_the_ports(tmp_path: Path) -> None:
+    result = running.result_of("incast", "--scheme", "sfc", *SMALL, "--out", str(tmp_path))
+    [folder] = tmp_path.iterdir()
+    links = pl.read_parquet(folder / "links.parquet")
+    assert links["time_us"].unique().sort().head(2).to_list() == [20.0, 40.0], "as on the virtual clock"
+    sums = links.group_by("switch", "port").agg(pl.sum("sent_bytes"), pl.sum("received_bytes"))
+    measured = {(switch, port): (sent, received) for switch, port, sent, received in sums.iter_rows()}
+    counted = {}
+    for path in (folder / "logs").glob("*-statistics.json"):
+        for port, counts in json.loads(path.read_text())["ports"].items():
+            if counts["tx_bytes"] or counts["rx_bytes"]:
+                switch = path.name.removesuffix("-statistics.json")
+                counted[switch, int(port)] = (counts["tx_bytes"], counts["rx_bytes"])
+    assert measured == counted
+    assert result["link_balance"]["sent_bytes"] > 0
+
+
 def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     """Ctrl-C ends a run cleanly, with a result and traces that record the interruption.
 

@@ -254,8 +254,8 @@ def test_a_lone_flow_is_as_fast_as_its_slowest_link(
     flows.write_text(f"src,dst,size_bytes,start_ns,tag\n{source},{receiver},250000,0,lone\n")
     plan = planned(scheme, MIXED, flow_file=flows)
     assert plan.config.physics.nic_rates_bps == {100 * GBPS: 8, 50 * GBPS: 8}
-    table, queues, _ = simulated(plan, tmp_path).traces()
-    [slowdown] = answer(table)["slowdown"]
+    traces = simulated(plan, tmp_path).traces()
+    [slowdown] = answer(traces["flows"])["slowdown"]
     assert slowdown == pytest.approx(1.0, abs=overhead)
     if receiver in ("h15", "h16"):
-        assert max(whole_buffer(queues, "tor1")["high_water_bytes"].to_list()) <= 2 * 1_200
+        assert max(whole_buffer(traces["queues"], "tor1")["high_water_bytes"].to_list()) <= 2 * 1_200

@@ -324,7 +324,8 @@ def test_nothing_started_in_hosts_outlives_the_prompt(tmp_path: Path) -> None:
         f"h1 setsid tail -f /dev/null --pid=1 {marks[0]} >/dev/null 2>&1 &",
         f"h2 env -i setsid tail -f /dev/null --pid=1 {marks[1]} >/dev/null 2>&1 &",
         f"h3 nohup tail -f /dev/null --pid=1 {marks[2]} >/dev/null 2>&1 &",
-        f"sh timeout 30 sh -c 'until [ $(pgrep -fc \"^tail .*{tmp_path}\") -eq 3 ]; do sleep 0.1; done' && echo all run",
+        f"sh timeout 30 sh -c 'until [ $(pgrep -fc \"^tail .*{tmp_path}\") -eq 3 ]; do sleep 0.1; done'",
+        "sh echo all run",
     ]
     done = _execute(tmp_path, "".join(f"{line}\n" for line in lines), *STAR)
     assert done.returncode == 0, done.stdout

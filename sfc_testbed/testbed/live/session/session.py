@@ -8,7 +8,6 @@ The prompt's verbs use only this, and so do scripts, which get it from `sfc_test
 from __future__ import annotations
 
 import random
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,7 +18,9 @@ from typing import Any
 
 import psutil
 
+from os_helpers.temporary import temporary_folder
 from sfc_testbed.hosts.protocol import Adopt, Signal
+from sfc_testbed.place import TEMPORARY
 from sfc_testbed.request.arguments import checked_call
 from sfc_testbed.request.quantities import read_in_unit
 from sfc_testbed.request.settings import parse_settings
@@ -448,8 +449,8 @@ def open_session(
     plan = plan_network(request)
     interrupt = interrupt or Interrupt()
     with (
-        tempfile.TemporaryDirectory(prefix="sfc-testbed-") as logs,
-        live_network(plan, Path(logs), interrupt) as network,
+        temporary_folder(TEMPORARY) as logs,
+        live_network(plan, logs, interrupt) as network,
     ):
         session = LiveSession(network, request, interrupt)
         try:

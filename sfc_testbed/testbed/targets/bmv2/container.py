@@ -69,8 +69,8 @@ class ContainerSwitch:
             raise RunError(f"cannot start {spec.name} from {image()}: {error}") from error
         try:
             self._container.reload()
-            self._pid = int(self._container.attrs["State"]["Pid"])
-            self._namespace = open_network_namespace(self._pid)  # keeps the interfaces if the container is killed
+            self.pid = int(self._container.attrs["State"]["Pid"])
+            self._namespace = open_network_namespace(self.pid)  # keeps the interfaces if the container is killed
             for interface in spec.interfaces.values():
                 self._move(interface)
         except (DockerException, OSError) as error:
@@ -81,7 +81,7 @@ class ContainerSwitch:
         deadline = time.monotonic() + READY_SECONDS
         while not self.has_ended:
             try:
-                with network_namespace(self._pid):
+                with network_namespace(self.pid):
                     connection = ThriftConnection.to_ready_switch(self._spec.thrift_port)
             except OSError:
                 if time.monotonic() > deadline:
@@ -167,6 +167,6 @@ class ContainerSwitch:
 
     def _move(self, interface: str) -> None:
         with Links() as links:
-            links.move(interface, self._pid)
-        with network_namespace(self._pid), Links() as links:
+            links.move(interface, self.pid)
+        with network_namespace(self.pid), Links() as links:
             links.set_up(interface)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A BMv2 switch of a live run: its `simple_switch`, the connection to it, its queue poller and its probes."""
+"""A BMv2 switch of a live run: its `simple_switch`, the connection to it, its poller and its probes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from sfc_testbed.testbed.errors import RunError
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.program.declared import Program
 from sfc_testbed.testbed.targets.bmv2.control import Bmv2Control
+from sfc_testbed.testbed.targets.bmv2.interface_counters import interface_bytes
 from sfc_testbed.testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
 from sfc_testbed.testbed.targets.bmv2.probes import PROBE_ROUTE, Prober
 from sfc_testbed.testbed.targets.bmv2.process import LocalSwitch, SwitchSpec
@@ -81,18 +82,9 @@ class Bmv2Switch:
         self._control = Bmv2Control(self._host.connect(), program)
         try:
             self._configure(self._control, epoch_ns, commands)
+            self._poller = self._new_poller(self._control, epoch_ns, commands)
         except OSError as error:
             raise RunError(f"cannot be set up: {self._host.why_silent(error)}") from error
-        sample_ns = self._plan.dilation.wall_ns(SAMPLE_NS)
-        poll_ns = poll_interval_ns(sample_ns, len(self._plan.topology.switches))
-        self._poller = QueuePoller(
-            self._control,
-            commands.with_name(samples_file(self.name)),
-            poll_ns=poll_ns,
-            sample_ns=sample_ns,
-            epoch_ns=epoch_ns,
-            also=self._prober.probe,
-        )
         self._poller.start()
 
     def command(self, line: Command | str) -> str:
@@ -118,7 +110,7 @@ class Bmv2Switch:
 
     def stop(self) -> None:
         assert self._poller is not None
-        self._poller.stop()
+        self._poller.finish()
         with suppress(RunError):  # a switch that is gone has no registers to read
             if self.queued_bytes():
                 time.sleep(_PROBE_SECONDS)  # the last probe may still be in a queue
@@ -143,6 +135,24 @@ class Bmv2Switch:
         """End the process, the polling and the probes."""
         self.halt()
         self._prober.close()
+
+    def _new_poller(self, control: Bmv2Control, epoch_ns: int, commands: Path) -> QueuePoller:
+        sample_ns = self._plan.dilation.wall_ns(SAMPLE_NS)
+        return QueuePoller(
+            control,
+            commands.with_name(samples_file(self.name)),
+            poll_ns=poll_interval_ns(sample_ns, len(self._plan.topology.switches)),
+            sample_ns=sample_ns,
+            epoch_ns=epoch_ns,
+            link_bytes=self._link_bytes,
+            also=self._prober.probe,
+        )
+
+    def _link_bytes(self) -> dict[int, tuple[int, int]]:
+        """Return the bytes that each port in the topology has received and sent, as its interface counts them."""
+        counted = interface_bytes(self._host.pid)
+        ports = (port.number for port in self._plan.topology.ports[self.name])
+        return {number: counted[name] for number in ports if (name := self._spec.interfaces[number]) in counted}
 
     def _set_port_rate(self, words: Sequence[str]) -> str:
         """Execute softswitch's `port_rate`, as exactly as slots allow."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The P4 program and the commands file of each switch, and the sampling interval of queues."""
+"""The P4 program and the commands file of each switch, and the sampling intervals of queues and links."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from softswitch.build import build_library
 
 PROGRAM = PACKAGE / OWN_PROGRAM
 SAMPLE_NS = 10_000
+LINK_SAMPLE_NS = 2 * SAMPLE_NS
+"""The interval of the links trace, a multiple of the interval of queues: short enough for a burst of 1 MB at 400 Gb/s,
+and long enough that the trace is smaller than the queues trace of the same run."""
 
 
 def switch_commands(plan: RunPlan, switch: str) -> list[str]:

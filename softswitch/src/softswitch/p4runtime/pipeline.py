@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,6 +14,7 @@ from google.protobuf.message import DecodeError
 from grpc import StatusCode
 
 from os_helpers.cache import CacheRefused
+from os_helpers.temporary import temporary_folder
 from softswitch.build import BuildError, build_executable, build_library
 from softswitch.codegen.ir.blocks import Program
 from softswitch.codegen.ir.source import CodegenError
@@ -27,6 +27,7 @@ from softswitch.p4runtime.entities import Entities
 from softswitch.p4runtime.info import Info
 from softswitch.p4runtime.packets import PacketHeaders
 from softswitch.p4runtime.status import Refusal, invalid
+from softswitch.sockets import TEMPORARY
 
 _NAME = "pipeline.json"
 _MOST_SAVED_BYTES = 256 << 20
@@ -62,7 +63,7 @@ class Config:
         return self._built(build_library)
 
     def _built(self, build: Callable[[Path], Path]) -> Path:
-        with tempfile.TemporaryDirectory(prefix="softswitch-") as folder:
+        with temporary_folder(TEMPORARY) as folder:
             path = Path(folder, _NAME)
             path.write_bytes(self.source)
             try:

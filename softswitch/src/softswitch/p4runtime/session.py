@@ -8,7 +8,6 @@ It must not know gRPC. All of it runs in one thread; only compilation runs in ot
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,6 +16,7 @@ from typing import Any
 
 from grpc import StatusCode
 
+from os_helpers.temporary import temporary_folder
 from softswitch.control import CommandError
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.arbitration import Arbitration, Client
@@ -25,6 +25,7 @@ from softswitch.p4runtime.pipeline import Config, Pipeline, SavedPipeline
 from softswitch.p4runtime.portions import portions
 from softswitch.p4runtime.reconciliation import copy_entities
 from softswitch.p4runtime.status import Refusal, invalid, not_found, refuse
+from softswitch.sockets import TEMPORARY
 
 NO_CONFIG = "No forwarding pipeline config set for this device"
 """Clients such as finsy recognise this text."""
@@ -111,7 +112,7 @@ class Session:
         if self._saved is None:
             raise not_found("no config was saved")
         saved = self._saved
-        with tempfile.TemporaryDirectory(prefix="softswitch-") as folder:
+        with temporary_folder(TEMPORARY) as folder:
             commands = Path(folder, "commands")
             commands.write_text(saved.commands, encoding="ascii")
             await self._start(saved.pipeline.config, commands)

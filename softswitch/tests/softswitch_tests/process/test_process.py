@@ -205,6 +205,7 @@ def test_interrupt_is_a_clean_stop(tmp_path: Path) -> None:
         (("-i", "1@fd:77"), "'fd:77' is not an open"),
         (("-i", "1@fd:1", "--seed", "many"), "'many' is not a number"),
         (("-i", "1@fd:1", "--telemetry", "x"), "--sample-ns"),
+        (("-i", "1@fd:1", "--telemetry", "x", "--sample-ns", "9", "--link-sample-ns", "10"), "--link-sample-ns"),
         (("-i", "1@fd:1", "--lateness", "x"), "--lateness needs --lateness-ns"),
         (("-i", "1@fd:1", "--window-ns", "-1"), "'-1' is not a number"),
         (("-i", "1@fd:1", "what"), "'what'"),

@@ -22,6 +22,7 @@ from sfc_testbed.testbed.plan.switch_targets import SWITCH_TARGETS
 from sfc_testbed.testbed.speed.dilation import with_dilation
 from sfc_testbed.testbed.targets import capabilities
 from sfc_testbed.testbed.targets.bmv2.installation import Installation, find_bmv2
+from sfc_testbed.testbed.targets.bmv2.interface_counters import interface_bytes, parsed
 from sfc_testbed.testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
 from sfc_testbed.testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate
 from sfc_testbed.testbed.targets.table import TARGETS
@@ -72,7 +73,7 @@ class FakeControl:
 def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> None:
     control = FakeControl()
     file = tmp_path / "s1.samples"
-    poller = QueuePoller(control, file, poll_ns=1, sample_ns=10, epoch_ns=0, also=lambda: None)  # type: ignore[arg-type]
+    poller = QueuePoller(control, file, poll_ns=1, sample_ns=10, epoch_ns=0, link_bytes=dict, also=lambda: None)  # type: ignore[arg-type]
     control.cells[2 * 8 + 3] = 5_000
     poller.poll()
     control.cells[2 * 8 + 3] = 1_000
@@ -88,6 +89,34 @@ def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> Non
         (200, -1, -1, 0, 0, 0),
     ]
     assert control.exchanges == 5  # if the buffer is empty the queues are not read
+
+
+def test_bytes_of_links_are_differences_of_the_interfaces_counters(tmp_path: Path) -> None:
+    counted = {1: (100, 0), 2: (0, 0)}
+    file = tmp_path / "s1.samples"
+    poller = QueuePoller(
+        FakeControl(),  # type: ignore[arg-type]
+        file,
+        poll_ns=1,
+        sample_ns=10,
+        epoch_ns=0,
+        link_bytes=lambda: dict(counted),
+        also=lambda: None,
+    )
+    counted[1] = (160, 1_000)
+    poller.end_interval(100)
+    poller.end_interval(200)
+    counted[2] = (0, 70)
+    poller.end_interval(300)
+    rows = [(100, 1, -1, -1, 60, 1_000), (300, 2, -1, -1, 0, 70)]
+    assert [tuple(row) for row in samples_from_bytes(file.read_bytes()).tolist()] == rows
+
+
+def test_the_kernel_counts_received_before_sent_bytes() -> None:
+    head = "Inter-|   Receive  |  Transmit\n face |bytes    packets |bytes    packets\n"
+    counts = " tor1-eth1: 2352690 1929 0 0 0 0 0 0 99 7 0 0 0 0 0 0\n"
+    assert parsed(head + counts) == {"tor1-eth1": (2_352_690, 99)}
+    assert "lo" in interface_bytes(os.getpid())
 
 
 def test_many_switches_are_polled_less_often() -> None:

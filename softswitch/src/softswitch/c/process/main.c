@@ -32,6 +32,7 @@ static const char usage[] =
     "  --control-fd N     serve control commands on an inherited stream socket\n"
     "  --telemetry FILE   write queue depths as 32-byte records (src/traffic/telemetry.h)\n"
     "  --sample-ns N      telemetry interval\n"
+    "  --link-sample-ns N interval of the bytes of links in the telemetry, a multiple of --sample-ns\n"
     "  --epoch-ns N       CLOCK_MONOTONIC time that is 0 for the program (default: now)\n"
     "  --seed N           seed of the program's random()\n"
     "  --statistics FILE  write counters as JSON at the end\n"
@@ -115,6 +116,7 @@ enum option_id {
     CONTROL_FD,
     TELEMETRY,
     SAMPLE_NS,
+    LINK_SAMPLE_NS,
     EPOCH_NS,
     SEED,
     STATISTICS,
@@ -136,6 +138,7 @@ static const struct option long_options[] = {
     {"control-fd", required_argument, NULL, CONTROL_FD},
     {"telemetry", required_argument, NULL, TELEMETRY},
     {"sample-ns", required_argument, NULL, SAMPLE_NS},
+    {"link-sample-ns", required_argument, NULL, LINK_SAMPLE_NS},
     {"epoch-ns", required_argument, NULL, EPOCH_NS},
     {"seed", required_argument, NULL, SEED},
     {"statistics", required_argument, NULL, STATISTICS},
@@ -203,6 +206,8 @@ static int take_option(struct sw_process_options *options, int id, char *word)
         return read_integer(word, &options->window_ns);
     case SAMPLE_NS:
         return read_integer(word, &options->sample_ns);
+    case LINK_SAMPLE_NS:
+        return read_integer(word, &options->link_sample_ns);
     case EPOCH_NS:
         return read_integer(word, &options->epoch_ns);
     case SEED:
@@ -236,6 +241,9 @@ static int read_options(struct sw_process_options *options, int argc, char **arg
         return complain("%s", "no port: give -i PORT@IFACE");
     if (options->telemetry_path && !options->sample_ns)
         return complain("%s", "--telemetry needs --sample-ns above 0");
+    if (options->link_sample_ns < 0 ||
+        (options->link_sample_ns && (!options->sample_ns || options->link_sample_ns % options->sample_ns)))
+        return complain("%s", "--link-sample-ns is not a multiple of --sample-ns");
     if (options->lateness_path && !options->lateness_ns)
         return complain("%s", "--lateness needs --lateness-ns above 0");
     return 0;

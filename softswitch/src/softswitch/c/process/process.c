@@ -264,7 +264,8 @@ static int open_core(struct sw_process *process, const struct sw_program *progra
     struct timespec now;
     struct sw_config config = {.seed = process->options->seed,
                                .epoch_ns = process->options->epoch_ns,
-                               .sample_ns = process->options->telemetry_path ? process->options->sample_ns : 0};
+                               .sample_ns = process->options->telemetry_path ? process->options->sample_ns : 0,
+                               .link_sample_ns = process->options->link_sample_ns};
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (!config.epoch_ns)
@@ -366,6 +367,7 @@ int sw_process_close(struct sw_process *process)
 
     sw_control_server_close(process->control);
     if (process->stops) {
+        sw_switch_end_links(process->sw);
         sw_process_do_chores(process);
         result = close_files(process);
     } else {

@@ -26,6 +26,7 @@ struct sw_process_options {
     const char *statistics_path; /* written at the end */
     int64_t epoch_ns;            /* CLOCK_MONOTONIC; 0: when the process starts */
     int64_t sample_ns;
+    int64_t link_sample_ns;
     int64_t lateness_ns; /* interval of the lateness records */
     int64_t window_ns;   /* frames that are due within this time may leave together, see process_loop.c */
     uint64_t seed;

@@ -236,6 +236,8 @@ static void arrive(struct sw_switch *sw, struct sw_frame *frame)
     struct sw_impairments *impairments = sw->target.tm.ports[port].arriving;
     struct sw_frame *copy = NULL;
 
+    if (!frame->is_past_link)
+        sw_telemetry_count(&sw->target.telemetry, port, frame->length, 0);
     if (!impairments || frame->is_past_link) {
         admit(sw, frame);
         return;
@@ -247,6 +249,7 @@ static void arrive(struct sw_switch *sw, struct sw_frame *frame)
         sw->target.counters.ports[port].rx_packets++;
         sw->target.counters.ports[port].rx_bytes += sw_packet_bytes(&copy->packet);
         copy->length = sw_packet_bytes(&copy->packet);
+        sw_telemetry_count(&sw->target.telemetry, port, copy->length, 0);
         arrive_past_link(sw, copy);
     }
 }
@@ -460,6 +463,11 @@ size_t sw_switch_telemetry(struct sw_switch *sw, const struct sw_telemetry_recor
     *records = sw->target.telemetry.records;
     sw->target.telemetry.count = 0;
     return count;
+}
+
+void sw_switch_end_links(struct sw_switch *sw)
+{
+    sw_telemetry_end_links(&sw->target.telemetry);
 }
 
 struct sw_pipeline *sw_switch_pipeline(struct sw_switch *sw)

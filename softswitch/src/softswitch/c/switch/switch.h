@@ -114,6 +114,8 @@ const char *sw_drop_name(enum sw_drop reason);
  * next call that advances the clock. */
 struct sw_telemetry_record;
 size_t sw_switch_telemetry(struct sw_switch *sw, const struct sw_telemetry_record **records);
+/* Writes the last rows of links (telemetry.h). Call this when no more frame will come. */
+void sw_switch_end_links(struct sw_switch *sw);
 
 struct sw_pipeline *sw_switch_pipeline(struct sw_switch *sw);
 

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sw_telemetry_init(struct sw_telemetry *telemetry, int64_t epoch_ns, int64_t sample_ns)
+void sw_telemetry_init(struct sw_telemetry *telemetry, int64_t epoch_ns, int64_t sample_ns, int64_t link_sample_ns)
 {
     memset(telemetry, 0, sizeof(*telemetry));
     telemetry->epoch_ns = epoch_ns;
     telemetry->sample_ns = sample_ns;
+    telemetry->link_sample_ns = sample_ns ? link_sample_ns : 0;
     telemetry->next_ns = sample_ns ? epoch_ns : SW_NEVER;
 }
 
@@ -101,6 +102,35 @@ static bool sample_port(struct sw_telemetry *telemetry, struct sw_port *p, uint3
     return holds;
 }
 
+/* Writes the rows of the links that carried a frame and starts their next interval. */
+static void sample_links(struct sw_telemetry *telemetry, int64_t time_ns, bool write)
+{
+    for (uint32_t word = 0; word < SW_PORT_COUNT / 64; word++) {
+        for (uint64_t bits = telemetry->used_ports[word]; bits; bits &= bits - 1) {
+            uint32_t port = word * 64 + (uint32_t)__builtin_ctzll(bits);
+
+            if (write)
+                add(telemetry, &(struct sw_telemetry_record){.time_ns = time_ns,
+                                                             .port = (int32_t)port,
+                                                             .class_ = -1,
+                                                             .part = -1,
+                                                             .depth_bytes = telemetry->links[port].received,
+                                                             .high_water_bytes = telemetry->links[port].sent});
+            telemetry->links[port] = (struct sw_link_bytes){0};
+        }
+        telemetry->used_ports[word] = 0;
+    }
+}
+
+void sw_telemetry_end_links(struct sw_telemetry *telemetry)
+{
+    int64_t since_ns = telemetry->next_ns - telemetry->sample_ns - telemetry->epoch_ns;
+    int64_t links_ns = telemetry->link_sample_ns;
+
+    if (links_ns && since_ns >= 0)
+        sample_links(telemetry, (since_ns / links_ns + 1) * links_ns, true);
+}
+
 static void sample(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm)
 {
     bool write = telemetry->next_ns > telemetry->epoch_ns;
@@ -121,6 +151,8 @@ static void sample(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm
                                                      .depth_bytes = tm->bytes,
                                                      .high_water_bytes = tm->high_bytes});
     tm->high_bytes = tm->bytes;
+    if (telemetry->link_sample_ns && (telemetry->next_ns - telemetry->epoch_ns) % telemetry->link_sample_ns == 0)
+        sample_links(telemetry, telemetry->next_ns - telemetry->epoch_ns, write);
 }
 
 void sw_telemetry_finish(struct sw_telemetry *telemetry, struct sw_traffic_manager *tm, int64_t now_ns)

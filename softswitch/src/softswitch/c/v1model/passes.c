@@ -348,6 +348,7 @@ static void hand_over(struct sw_target *target, uint32_t port, struct sw_frame *
            sw_packet_bytes(&frame->packet), port);
     counters->tx_packets++;
     counters->tx_bytes += sw_packet_bytes(&frame->packet);
+    sw_telemetry_count(&target->telemetry, port, 0, sw_packet_bytes(&frame->packet));
     if (target->output)
         target->output(target->output_ctx, port, frame->time_ns, &frame->packet);
     else

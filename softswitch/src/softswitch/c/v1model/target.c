@@ -12,7 +12,7 @@ int sw_target_init(struct sw_target *target, const struct sw_program *program, c
     target->program = program;
     target->epoch_ns = config->epoch_ns;
     target->now_ns = INT64_MIN;
-    sw_telemetry_init(&target->telemetry, config->epoch_ns, config->sample_ns);
+    sw_telemetry_init(&target->telemetry, config->epoch_ns, config->sample_ns, config->link_sample_ns);
     if (sw_pool_init(&target->pool, program->phv_bytes,
                      config->memory_limit ? config->memory_limit : SW_DEFAULT_MEMORY_LIMIT) < 0 ||
         sw_tm_init(&target->tm) < 0)

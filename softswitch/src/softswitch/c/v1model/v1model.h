@@ -15,10 +15,11 @@
 struct sw_config {
     uint64_t seed; /* seed of the program's random() */
     int64_t epoch_ns;
-    int64_t sample_ns;     /* telemetry interval, 0 for none */
-    uint64_t memory_limit; /* bytes of packet buffer, 0 for the default */
-    bool all_ports;        /* every port below 510 has a device from the start */
-    bool bmv2_ports;       /* so have ports 510 and 511, and all devices carry frames of 0 bytes */
+    int64_t sample_ns;      /* telemetry interval, 0 for none */
+    int64_t link_sample_ns; /* interval of the bytes of links, a multiple of sample_ns, 0 for none */
+    uint64_t memory_limit;  /* bytes of packet buffer, 0 for the default */
+    bool all_ports;         /* every port below 510 has a device from the start */
+    bool bmv2_ports;        /* so have ports 510 and 511, and all devices carry frames of 0 bytes */
 };
 
 /* The number of recirculations, resubmissions and egress clones after which a packet (or a descendant) is dropped. */
