@@ -123,6 +123,7 @@ def uplinks_in(folder: Path) -> pl.DataFrame:
 def configuration(plan: RunPlan) -> Mapping[str, object]:
     """Return the configuration by key. Raise ValueError for another scheme or network than those described above."""
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
+    lb_mode = _lb_mode(switch, transport)
     recovery = {"irn": 1, "go-back-n": 0}.get(transport["loss_recovery"])
     if recovery is None or switch["pfc"] or transport["flow_control"] != "none":
         raise ValueError(
@@ -153,7 +154,7 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
         "SW_MONITORING_INTERVAL": _SAMPLE_NS,
         "FLOWGEN_START_TIME": START_S,
         "FLOWGEN_STOP_TIME": START_S + _LONGEST_S,
-        "LB_MODE": _lb_mode(plan.config.scheme, switch, transport),
+        "LB_MODE": lb_mode,
         "ENABLE_PFC": 0,
         "ENABLE_IRN": recovery,
         "ERROR_RATE_PER_LINK": 0,
@@ -164,11 +165,12 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
     }
 
 
-def _lb_mode(scheme: str, switch: Mapping[str, Any], transport: Mapping[str, Any]) -> int:
+def _lb_mode(switch: Mapping[str, Any], transport: Mapping[str, Any]) -> int:
     """Return the program's number of a load balancing. ValueError for others, and for settings it does not have."""
-    name = switch["load_balancing"]
-    if name not in _LB_MODES or transport["load_balancing"] != "flow":
-        raise ValueError(f"scheme {scheme}: the {NAME} has the load balancings {', '.join(_LB_MODES)}")
+    in_hosts = transport["load_balancing"]
+    name = switch["load_balancing"] if in_hosts == "flow" else in_hosts
+    if name not in _LB_MODES:
+        raise ValueError(f"load balancing {name}: the {NAME} has {', '.join(_LB_MODES)}")
     for key, value in _COMPILED[name].items():
         if switch[key] != value:
             raise ValueError(

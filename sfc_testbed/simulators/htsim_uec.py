@@ -10,6 +10,7 @@ All flows start at time 0 and consist of full packets.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -120,11 +121,11 @@ def uplinks_in(folder: Path) -> pl.DataFrame:
 def configuration(plan: RunPlan) -> Mapping[str, object]:
     """Return the options of the command with their values, if any. ValueError for what it does not do."""
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
+    longest = _QUEUE_PACKETS.get(_load_balancing(plan), _LONG_QUEUE_PACKETS)
     _check_transport(plan)
     _check_network(plan)
     _check_flows(plan)
     payload_bytes = transport["payload_bytes"]
-    longest = _QUEUE_PACKETS.get(_load_balancing(plan), _LONG_QUEUE_PACKETS)
     low, high = switch["ecn_kmin_bytes"], switch["ecn_kmax_bytes"] or switch["ecn_kmin_bytes"]
     marks = (longest, longest) if low is None else (round(low / payload_bytes), round(high / payload_bytes))
     return {
@@ -177,7 +178,8 @@ def _check_network(plan: RunPlan) -> None:
     rates = {link.rate_bps for link in topology.links}
     parameters: Mapping[str, Any] = topology.parameters
     if plan.config.topology != "clos" or len(rates) != 1 or parameters["uplinks"] != 1:
-        raise ValueError(f"the comparison with the {NAME} is of a leaf-spine network: --set {' --set '.join(NETWORK)}")
+        words = " --set ".join(map(shlex.quote, NETWORK))
+        raise ValueError(f"the comparison with the {NAME} is of a leaf-spine network: --topology clos --set {words}")
     if parameters["hosts_per_tor"] % parameters["spines"]:
         raise ValueError(
             f"{parameters['spines']} spines: the {NAME} needs a number that divides the "

@@ -56,8 +56,8 @@ def test_its_load_balancing_is_that_of_the_plan(name: str, mode: int) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("spray", "the ConWeave simulator has the load balancings ecmp, drill, conga, flowlet"),
-        ("oblivious", "the ConWeave simulator has the load balancings"),
+        ("spray", "load balancing spray: the ConWeave simulator has ecmp, drill, conga, flowlet"),
+        ("oblivious", "load balancing oblivious: the ConWeave simulator has ecmp"),
         ("conga", "is compiled for 100000; --set switch.flowlet_gap_ns=100000"),
     ],
 )

@@ -103,7 +103,10 @@ def test_bytes_of_uplinks_are_what_arrived_and_no_longer_waits(tmp_path: Path) -
         ("window_us=5", "start at time 0"),
         ("message_bytes=9000", "whole packets of 4,000 B"),
         ("switch.buffer_bytes=32000000", "--set switch.buffer_bytes=null"),
-        ("topology.fabric_rate_bps=400000000000", "a leaf-spine network: --set topology.fabric_rate_bps=100000000000"),
+        (
+            "topology.fabric_rate_bps=400000000000",
+            "a leaf-spine network: --topology clos --set topology.fabric_rate_bps=100000000000",
+        ),
         ("topology.spines=3", "3 spines: the UEC htsim needs a number that divides the 4 hosts of a ToR"),
         ("transport.ack_priority=data", "--set transport.ack_priority=control"),
         ('transport.congestion_parameters={"window_bytes": 103750}', "a whole number of packets of 4,000 B"),
