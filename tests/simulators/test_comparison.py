@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues, compare_with_peer, mean_of, sent_between_samples
-from tests.analysis.validation.small import CONFIG, SMALL_FLOWS, SMALL_QUEUES, small_run
+from tests.analysis.conftest import CONFIG
+from tests.analysis.validation.small import SMALL_FLOWS, SMALL_QUEUES, small_run
 
 
 def test_mean_queue_covers_the_time_before_the_first_sample_and_after_the_last() -> None:
