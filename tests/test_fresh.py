@@ -29,7 +29,7 @@ def test_scripts_parse(script: Path) -> None:
         (["sarge"], "unknown suite 'sarge'"),
         (
             ["bookworm", "lunch"],
-            "unknown part 'lunch'; choose demo, test, test-without-root, short-test, softswitch or wheel",
+            "unknown part 'lunch'; choose demo, test, test-without-root, short-test, softswitch, wheel or virtual",
         ),
         (["bookworm", "demo", ""], "unknown part ''"),
     ],

@@ -82,6 +82,15 @@ def _is_whole_share(number: Decimal) -> bool:
 
 
 def format_hpcc_cdf(distribution: SizeDistribution) -> str:
-    """Format the distribution as the HPCC simulator's CDF file."""
-    points = zip(distribution.sizes, distribution.percents, strict=True)
+    """Format the distribution as the HPCC simulator's CDF file.
+
+    The simulator refuses equal values in a column. So a step at a size begins one byte below that size.
+    """
+    points: list[tuple[int, float]] = []
+    for size, percent in zip(distribution.sizes, distribution.percents, strict=True):
+        if points and points[-1][0] == size:
+            _, before = points.pop()
+            if not points or points[-1][0] < size - 1:
+                points.append((size - 1, before))
+        points.append((size, percent))
     return "".join(f"{size} {percent:.6g}\n" for size, percent in points)
