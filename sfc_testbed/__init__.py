@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from sfc_testbed.hosts.transport.congestion import CongestionControl as CongestionControl
     from sfc_testbed.hosts.transport.congestion import PathContext as PathContext
     from sfc_testbed.hosts.transport.flow_control import FlowControl as FlowControl
+    from sfc_testbed.hosts.transport.load_balancing import LoadBalancing as LoadBalancing
     from sfc_testbed.hosts.transport.loss_recovery import LossRecovery as LossRecovery
     from sfc_testbed.hosts.transport.loss_recovery import PacketOrder as PacketOrder
     from sfc_testbed.hosts.transport.loss_recovery.base import NEVER as NEVER
@@ -121,6 +122,7 @@ _PLACES = {
     ),
     **dict.fromkeys(("AckSample", "CongestionControl", "PathContext"), "hosts.transport.congestion"),
     "FlowControl": "hosts.transport.flow_control",
+    "LoadBalancing": "hosts.transport.load_balancing",
     **dict.fromkeys(("LossRecovery", "PacketOrder"), "hosts.transport.loss_recovery"),
     **dict.fromkeys(("NEVER", "Arrival"), "hosts.transport.loss_recovery.base"),
     "FlowRequest": "scenarios.model.flow",

@@ -8,13 +8,15 @@ Each function adds a row to the same table that has the testbed's own rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
+from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS as HOST_LOAD_BALANCINGS
+from sfc_testbed.hosts.transport.load_balancing import LoadBalancing as HostLoadBalancing
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery
 from sfc_testbed.request.arguments import checked_call
 from sfc_testbed.request.checks import STRICT
@@ -132,15 +134,29 @@ def load_balancing(
     switch: Chosen = _NONE,
     transport: Chosen = _NONE,
     program: Chosen = _NONE,
-) -> None:
+    reorders: bool = False,
+) -> Callable[[Kind], Kind]:
     """Add a load balancing: settings of switches and hosts, so that `--load-balancing NAME` selects them.
 
-    `program` are settings of a P4 program that `switch_program` added. Switches keep each flow on one path (ECMP)
-    unless `switch` has another `load_balancing`.
+    As a decorator, it also adds a subclass of sfc.LoadBalancing, with which hosts choose the UDP source port of each
+    packet. `program` are settings of a P4 program that `switch_program` added. Switches keep each flow on one path
+    (ECMP) unless `switch` has another `load_balancing`. With `reorders`, IRN tolerates reordering.
     """
     _check_call("load_balancing", name)
-    row = LoadBalancing(name, summary or name, {"load_balancing": "ecmp", **switch}, transport, program)
+    paths = {"int_path": True, **transport}
+    row = LoadBalancing(name, summary or name, {"load_balancing": "ecmp", **switch}, paths, reorders, program)
     LOAD_BALANCINGS.add(name, row, owner())
+
+    def added(kind: Kind) -> Kind:
+        _check_algorithm(kind, HostLoadBalancing, name, "load balancing")
+        _try(kind, name, "load balancing", 0, 1)
+        by_host = {"load_balancing": name, **paths}
+        own = replace(row, summary=summary or _summary(kind), transport=by_host, reorders=reorders or kind.reorders)
+        LOAD_BALANCINGS.replace(name, own)
+        HOST_LOAD_BALANCINGS.add(name, kind, owner())
+        return kind
+
+    return added
 
 
 @checked_call

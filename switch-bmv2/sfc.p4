@@ -15,9 +15,17 @@
 #include "include/parser.p4"
 #include "include/control/forwarding/drop.p4"
 #include "include/control/forwarding/validity.p4"
-#include "include/control/forwarding/spraying.p4"
-#include "include/control/forwarding/forwarding.p4"
+#include "include/control/decay.p4"
 #include "include/control/queue/queue_state.p4"
+#include "include/control/forwarding/member_ports.p4"
+#include "include/control/forwarding/spray.p4"
+#include "include/control/forwarding/round_robin.p4"
+#include "include/control/forwarding/flowlets.p4"
+#include "include/control/forwarding/drill.p4"
+#include "include/control/forwarding/adaptive.p4"
+#include "include/control/forwarding/conga.p4"
+#include "include/control/forwarding/load_balancing.p4"
+#include "include/control/forwarding/forwarding.p4"
 #include "include/control/queue/flow_queues.p4"
 #include "include/control/queue/trimming.p4"
 #include "include/control/queue/shared_buffer.p4"
@@ -147,6 +155,7 @@ control SfcEgress(inout headers_t hdr, inout metadata_t meta, inout standard_met
     DepartureNote() departure_note;
     EcnMarking() ecn;
     Telemetry() telemetry;
+    CongaLink() conga_link;
     MirrorAtEgress() mirror;
 
     // The mirror copy made at ingress carries these requests, so the packet itself must not repeat them.
@@ -169,6 +178,7 @@ control SfcEgress(inout headers_t hdr, inout metadata_t meta, inout standard_met
             }
             ecn.apply(hdr, meta, std);
             telemetry.apply(hdr, meta, std);
+            conga_link.apply(hdr, meta, std);
             mirror.apply(meta);
         }
     }

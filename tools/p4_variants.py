@@ -21,7 +21,7 @@ from typing import Any
 
 from sfc_testbed.place import ROOT
 from sfc_testbed.testbed.program.sources import SOURCES, source_hash
-from tools.compile_p4 import compiler_command, missing_compiler, without_indentation
+from tools.compile_p4 import as_lines, compiler_command, missing_compiler, with_shared_actions
 
 FOLDER = Path("examples/p4")
 HASH_FILE = FOLDER / "sources.sha256"
@@ -123,8 +123,8 @@ def compiled(variant: Variant, folder: Path) -> str:
 
 
 def without_positions(text: str) -> str:
-    """Return compiled JSON without its positions in the source, a quarter of its size, and without indentation."""
-    return f"{without_indentation(json.dumps(_stripped(json.loads(text)), indent=1, separators=(',', ':')))}\n"
+    """Return compiled JSON as it is committed, but without its positions in the source, a quarter of its size."""
+    return as_lines(with_shared_actions(_stripped(json.loads(text))))
 
 
 def _stripped(value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, CongestionControl, PathContext
 from sfc_testbed.hosts.transport.congestion.telemetry import compact_layout
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
+from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS, LoadBalancing
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery, PacketOrder
 from sfc_testbed.hosts.transport.settings import TransportSettings, algorithm_of, build_parameters, dilate
 from sfc_testbed.wire.constants import INT_UDP_PORT, ROCE_UDP_PORT, BtsCause
@@ -17,7 +18,7 @@ from sfc_testbed.wire.units import bandwidth_delay_bytes
 
 
 class Algorithms:
-    """The chosen congestion control, flow control and loss recovery, and a factory of their objects.
+    """The chosen congestion control, flow control, loss recovery and load balancing, and a factory of their objects.
 
     It is stateless, so NICs of the same rate share one object.
     """
@@ -32,20 +33,32 @@ class Algorithms:
         self.path = path_context(self.wall)
         if settings.int_layout == "compact":
             self.path = replace(self.path, telemetry=compact_layout(settings.link_rates_bps, dilation))
+        if settings.int_path:
+            self.path = replace(self.path, telemetry=replace(self.path.telemetry, names_path=True))
         self.congestion = algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
         self.flow_control = algorithm_of(FLOW_CONTROLS, settings.flow_control, "flow control")
         self.loss_recovery = algorithm_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
+        self.load_balancing = algorithm_of(LOAD_BALANCINGS, settings.load_balancing, "load balancing")
+        self.changes_entropy: bool = self.load_balancing.entropy is not LoadBalancing.entropy
+        """Whether the packets of a flow have different UDP source ports."""
         self.obeyed = [self._obeys(cause) for cause in sorted(BtsCause)]
         """Whether an algorithm obeys a BTS of a cause, by the number of the cause."""
         full = resolved(settings)
         self._for_congestion = build_parameters(self.congestion.Parameters, full.congestion_parameters, dilation)
         self._for_flow_control = build_parameters(self.flow_control.Parameters, full.flow_control_parameters, dilation)
         self._for_recovery = build_parameters(self.loss_recovery.Parameters, full.loss_recovery_parameters, dilation)
+        self._recovery_variant = self.loss_recovery.variant(self._for_recovery)
+        self._for_balancing = build_parameters(self.load_balancing.Parameters, full.load_balancing_parameters, dilation)
 
     @property
     def uses_telemetry(self) -> bool:
         """Whether data packets carry the header of `wire.int_header`."""
         return self.congestion.wants_telemetry or self.congestion.wants_delay or self.flow_control.wants_delay
+
+    @property
+    def is_ecn_capable(self) -> bool:
+        """Whether data packets are ECN-capable."""
+        return self.congestion.ecn_capable or self.load_balancing.ecn_capable
 
     @property
     def data_port(self) -> int:
@@ -69,7 +82,13 @@ class Algorithms:
 
     def new_recovery(self, first_index: int) -> LossRecovery:
         """Return the loss recovery of a sending queue pair whose next packet is `first_index`."""
-        return self.loss_recovery(self._for_recovery, self.path, self.wall.rto_ns, first_index)
+        return self._recovery_variant(self._for_recovery, self.path, self.wall.rto_ns, first_index)
+
+    def new_load_balancing(self, first_entropy: int, seed: int) -> LoadBalancing | None:
+        """Return the load balancing of a new queue pair; None if its entropy never changes."""
+        if not self.changes_entropy:
+            return None
+        return self.load_balancing(self._for_balancing, self.path, first_entropy, seed)
 
     def new_order(self) -> PacketOrder:
         """Return the packet order of a receiving queue pair."""
@@ -101,10 +120,12 @@ def resolved(settings: TransportSettings) -> TransportSettings:
     congestion = algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
     flow_control = algorithm_of(FLOW_CONTROLS, settings.flow_control, "flow control")
     loss_recovery = algorithm_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
+    load_balancing = algorithm_of(LOAD_BALANCINGS, settings.load_balancing, "load balancing")
     return replace(
         settings,
         bdp_bytes=path.bdp_bytes,
         congestion_parameters=complete(congestion, settings.congestion_parameters),
         flow_control_parameters=complete(flow_control, settings.flow_control_parameters),
         loss_recovery_parameters=complete(loss_recovery, settings.loss_recovery_parameters),
+        load_balancing_parameters=complete(load_balancing, settings.load_balancing_parameters),
     )

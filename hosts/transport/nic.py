@@ -57,6 +57,7 @@ from sfc_testbed.wire.roce.packets import (
     data_frame_bytes,
 )
 from sfc_testbed.wire.tail import tail_bytes, whole_frame
+from sfc_testbed.wire.words import half_word_at
 
 _OWN_PORTS: Final = (ROCE_UDP_PORT, INT_UDP_PORT, BTS_UDP_PORT)
 
@@ -304,6 +305,8 @@ class Nic:
             self._counters.unknown_queue_pair += 1
             return
         self._counters.data_received += 1
+        if self._algorithms.changes_entropy:
+            receiver.echoed_port = half_word_at(frame, UDP_OFFSET)
         receiver.on_data(header, header.psn_word(frame), body, body_crc, header.shim(frame), now_ns)
         if receiver.is_done:
             self._pairs.rest(receiver)
@@ -353,6 +356,8 @@ class Nic:
         if not is_possible:
             counters.acknowledgements_refused += 1
             return
+        if sender.changes_entropy and kind != 2:
+            sender.on_entropy(header.source_port, marked=header.becn, now_ns=now_ns)
         if negative:
             counters.naks_received += 1
         else:

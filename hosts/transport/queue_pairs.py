@@ -44,6 +44,8 @@ _Pair = TypeVar("_Pair", SenderQueuePair, ReceiverQueuePair)
 _SPARE_SHARE: Final = 8
 """A list of queue pairs grows by this fraction of its length, so that most new numbers need no copy."""
 _QPN_BITS: Final = 24
+_SEED_BITS: Final = 8
+"""Distance of the QP number from the lowest bits, which the address determines, in the seed of a load balancing."""
 _PEER: Final = 0
 """The column with a queue pair's peer, as IP address << 24 | QP number; 0: the queue pair is unknown."""
 
@@ -144,12 +146,14 @@ class QueuePairs:
         self._clock = ModelClock(algorithms.dilation, epoch_ns)
         self._pacer = PullPacer(wire, wall.line_rate_bps)
         self._stored_bytes = BODY_OFFSET + MAX_PAYLOAD_BYTES
+        self._sender_rows = NumberRows(_SENDER_COLUMNS)
+        self._qpn_of_peer: dict[int, int] | None = None
+        """The sending QP of each peer; None if the UDP source port of a packet names it."""
         self.adopt(wall, algorithms)
         self.flow_ends = EndedFlows()
         """The ended flows that messages may wait for."""
         self._senders: dict[int, SenderQueuePair] = {}
         self._sender_places: list[SenderQueuePair | None] = []
-        self._sender_rows = NumberRows(_SENDER_COLUMNS)
         self._receivers: dict[int, ReceiverQueuePair] = {}
         self._receiver_places: list[ReceiverQueuePair | None] = []
         """The same queue pairs by number: for each packet, a list is faster than a dict."""
@@ -169,8 +173,11 @@ class QueuePairs:
         self.shift = shift_of(wall.payload_bytes)
         """CRC shift by the payload of a full packet."""
         self.fold_payloads(self._stored_bytes)
-        ecn = ECN_CAPABLE if algorithms.congestion.ecn_capable else ECN_NOT_CAPABLE
+        ecn = ECN_CAPABLE if algorithms.is_ecn_capable else ECN_NOT_CAPABLE
         self._data_tos = DSCP_DATA << 2 | ecn
+        if algorithms.changes_entropy and self._qpn_of_peer is None:
+            rows = self._sender_rows
+            self._qpn_of_peer = {rows.get(qpn, _PEER): qpn for qpn in range(1, rows.end) if rows.get(qpn, _PEER)}
 
     # messages
 
@@ -180,6 +187,8 @@ class QueuePairs:
         if self._sender_rows.get(message.source_qpn, _PEER) not in (0, peer):
             raise ValueError(f"flow {message.flow_id}: QP {message.source_qpn} is connected elsewhere")
         self._sender_rows.set(message.source_qpn, _PEER, peer)
+        if self._qpn_of_peer is not None:
+            self._qpn_of_peer[peer] = message.source_qpn
         if message.after:
             self.flow_ends.wait(message.after, _WaitingMessage(self, message))
         else:
@@ -269,27 +278,39 @@ class QueuePairs:
         return self._add_receiver(qpn)
 
     def towards(self, peer_ip: int, peer_qpn: int, port: int) -> SenderQueuePair | IdleSender | None:
-        """Return the sender, active or idle, that sends to that QP of that peer from that UDP port, or None."""
+        """Return the sender, active or idle, that sends to that QP of that peer from that UDP port, or None.
+
+        With a load balancing that changes the port, the port is not compared.
+        """
         peer, rows = _peer(peer_ip, peer_qpn), self._sender_rows
+        if self._qpn_of_peer is not None:
+            qpn = self._qpn_of_peer.get(peer)
+            return None if qpn is None else self._known(qpn)
         for qpn in range(port & ROCE_SOURCE_PORT_QPN_MASK, rows.end, ROCE_SOURCE_PORT_QPN_MASK + 1):
             if rows.get(qpn, _PEER) == peer and port == source_port(qpn):
-                sender = self._senders.get(qpn)
-                if sender is not None:
-                    return sender
-                return IdleSender(qpn, rows.get(qpn, _FLOW_ID)) if rows.get(qpn, _NEXT_INDEX) else None
+                return self._known(qpn)
         return None
 
+    def _known(self, qpn: int) -> SenderQueuePair | IdleSender | None:
+        """Return the sender with this number, active or idle; None if it has not sent yet."""
+        sender, rows = self._senders.get(qpn), self._sender_rows
+        if sender is not None:
+            return sender
+        return IdleSender(qpn, rows.get(qpn, _FLOW_ID)) if rows.get(qpn, _NEXT_INDEX) else None
+
     def from_port(self, peer_ip: int, port: int) -> list[SenderQueuePair | IdleSender]:
-        """Return the senders, active and idle, that send to that peer from that UDP port."""
-        rows = self._sender_rows
+        """Return the senders, active and idle, that send to that peer from that UDP port.
+
+        With a load balancing that changes the port, any of the peer's senders may have used it.
+        """
+        rows, is_any = self._sender_rows, self._qpn_of_peer is not None
+        first, step = (1, 1) if is_any else (port & ROCE_SOURCE_PORT_QPN_MASK, ROCE_SOURCE_PORT_QPN_MASK + 1)
         senders: list[SenderQueuePair | IdleSender] = []
-        for qpn in range(port & ROCE_SOURCE_PORT_QPN_MASK, rows.end, ROCE_SOURCE_PORT_QPN_MASK + 1):
-            if rows.get(qpn, _PEER) >> _QPN_BITS == peer_ip and port == source_port(qpn):
-                sender = self._senders.get(qpn)
+        for qpn in range(first, rows.end, step):
+            if rows.get(qpn, _PEER) >> _QPN_BITS == peer_ip and (is_any or port == source_port(qpn)):
+                sender = self._known(qpn)
                 if sender is not None:
                     senders.append(sender)
-                elif rows.get(qpn, _NEXT_INDEX):
-                    senders.append(IdleSender(qpn, rows.get(qpn, _FLOW_ID)))
         return senders
 
     # pauses and retirement
@@ -365,6 +386,10 @@ class QueuePairs:
             recovery=algorithms.new_recovery(first_index),
             congestion=congestion,
             flow_control=algorithms.new_flow_control(),
+            load_balancing=algorithms.new_load_balancing(
+                message.source_qpn & ROCE_SOURCE_PORT_QPN_MASK,
+                self._address.ip + (message.source_qpn << _SEED_BITS),
+            ),
             trace=CongestionTrace(congestion, interval_ns, self._events.append) if interval_ns else None,
             obeys_marks=self._settings.congestion_notice == "acknowledgement",
             ack_every=self._settings.ack_every,

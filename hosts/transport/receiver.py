@@ -84,7 +84,7 @@ class ReceiverQueuePair(PullQueue):
         "_events", "_expected", "_flow_ends", "_framer", "_highest", "_increments", "_interval_bytes",
         "_interval_end_ns", "_interval_ns", "_maker", "_messages_done", "_next_cnp_ns", "_order", "_owes_mark",
         "_pacer", "_reordered_packets", "_shift", "_undelivered_bytes", "_verify", "_wire",
-        "destination_qpn", "is_done", "source_ip", "source_qpn",
+        "destination_qpn", "echoed_port", "is_done", "source_ip", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -116,6 +116,8 @@ class ReceiverQueuePair(PullQueue):
         self.source_ip = source_ip
         self.source_qpn = source_qpn
         self._order = order
+        self.echoed_port: i64 = -1
+        """The UDP source port of the latest data packet, which answers echo; -1 if they do not."""
         self._pacer = pacer
         self._end = order.expected
         self.destination_qpn = destination_qpn
@@ -327,6 +329,8 @@ class ReceiverQueuePair(PullQueue):
             tos = self._maker.ack_dscp << 2
             framer = self._maker.make(self.destination_qpn, self.source_ip, self.source_qpn, tos)
         self._framer = framer if self._expected else None
+        if self.echoed_port >= 0:
+            framer.set_source_port(self.echoed_port)
         return framer
 
     def _send_ack(self, marked: bool, shim: bytes, selective: bytes = b"") -> None:

@@ -17,6 +17,7 @@ from sfc_testbed.hosts.transport.congestion.samples import AckSamples
 from sfc_testbed.hosts.transport.congestion.trace import CongestionTrace
 from sfc_testbed.hosts.transport.counters import NicCounters
 from sfc_testbed.hosts.transport.flow_control.base import FlowControl
+from sfc_testbed.hosts.transport.load_balancing.base import LoadBalancing
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, LossRecovery, is_possible
 from sfc_testbed.hosts.transport.messages import OutgoingMessage
 from sfc_testbed.hosts.transport.model_clock import ModelClock
@@ -33,7 +34,7 @@ from sfc_testbed.hosts.transport.transmission import (
 )
 from sfc_testbed.wire import int_header
 from sfc_testbed.wire.bts import BackToSender
-from sfc_testbed.wire.constants import PSN_MASK, BtsCause
+from sfc_testbed.wire.constants import PSN_MASK, ROCE_SOURCE_PORT_BASE, ROCE_SOURCE_PORT_QPN_MASK, BtsCause
 from sfc_testbed.wire.crc import CrcShift
 from sfc_testbed.wire.roce.framer import RoceFramer
 from sfc_testbed.wire.roce.packets import ACK_REQUEST, SENT_AGAIN, data_opcode, nearest_index, pack_immediate
@@ -68,13 +69,13 @@ class FlowPause:
 
 
 class SenderQueuePair(FrameSource):
-    """A sender of the messages of one queue pair, controlled by its three algorithms."""
+    """A sender of the messages of one queue pair, controlled by its algorithms."""
 
     __slots__ = (
-        "_ack_every", "_blocked_until_ns", "_clock", "_congestion", "_consecutive_timeouts", "_counters", "_current",
-        "_end", "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up", "_has_flags",
-        "_has_stamps", "_has_timer", "_is_pulled", "_notifies_congestion", "_notifies_flow_control", "_pacing",
-        "_pause", "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim",
+        "_ack_every", "_balancing", "_blocked_until_ns", "_clock", "_congestion", "_consecutive_timeouts", "_counters",
+        "_current", "_end", "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up",
+        "_has_flags", "_has_stamps", "_has_timer", "_is_pulled", "_notifies_congestion", "_notifies_flow_control",
+        "_pacing", "_pause", "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim",
         "_smallest_window", "_stored_bytes", "_timeout_end", "_trace", "_transmissions", "destination_ip",
         "destination_qpn", "flow_id", "line_rate_bps", "obeys_marks", "source_qpn",
     )  # fmt: skip
@@ -88,6 +89,7 @@ class SenderQueuePair(FrameSource):
         recovery: LossRecovery,
         congestion: CongestionControl,
         flow_control: FlowControl,
+        load_balancing: LoadBalancing | None,
         obeys_marks: bool,
         ack_every: int,
         stored_payload_bytes: int,
@@ -103,8 +105,8 @@ class SenderQueuePair(FrameSource):
         """Create a queue pair without messages; `first` only names the peer.
 
         With `obeys_marks`, a marked ACK counts as a congestion notice, as a CNP does. Frames store the first
-        `stored_payload_bytes` of a full payload. `give_up` is called with the time after more than `retry_limit`
-        timeouts in a row without new acknowledgements.
+        `stored_payload_bytes` of a full payload. Without a `load_balancing`, all packets have one entropy. `give_up` is
+        called with the time after more than `retry_limit` timeouts in a row without new acknowledgements.
         """
         super().__init__()
         self.source_qpn: int = first.source_qpn
@@ -116,7 +118,7 @@ class SenderQueuePair(FrameSource):
         self._recovery = recovery
         self._is_pulled: bool = recovery.is_pulled
         self._congestion = congestion
-        self._flow_control = flow_control
+        self._flow_control, self._balancing = flow_control, load_balancing
         self._ack_every = ack_every
         self._retry_limit = retry_limit
         self._consecutive_timeouts = self._timeout_end = 0
@@ -152,6 +154,11 @@ class SenderQueuePair(FrameSource):
     def is_active(self) -> bool:
         """Whether a message is unfinished."""
         return self._first_end != NEVER
+
+    @property
+    def changes_entropy(self) -> bool:
+        """Whether packets have different UDP source ports, which answers echo."""
+        return self._balancing is not None
 
     @property
     def next_index(self) -> int:
@@ -212,11 +219,11 @@ class SenderQueuePair(FrameSource):
                 samples.sent(index, size, now_ns)
         else:
             self._count_resent(current, size, index)
-            if samples is not None:
-                samples.sent_again(index)
         self._count_sent(current)
         held_ns = int(self._pause.total_ns(now_ns))
         recovery.held_ns = current.paused_when_sent_ns = held_ns
+        if self._balancing is not None:
+            self._choose_path(self._balancing, index, now_ns)
         recovery.on_sent(index, now_ns - held_ns)
         word |= ACK_REQUEST if is_last or (index + 1) % self._ack_every == 0 or self._window_is_full() else 0
         opcode = data_opcode(is_first=offset == 0, is_last=is_last)
@@ -244,6 +251,10 @@ class SenderQueuePair(FrameSource):
         assert current is not None  # an index to send lies before the end of the last message
         return current
 
+    def _choose_path(self, balancing: LoadBalancing, index: int, now_ns: int) -> None:
+        entropy = balancing.entropy(index, self._recovery.in_flight(), now_ns)
+        self._framer.set_source_port(ROCE_SOURCE_PORT_BASE | entropy & ROCE_SOURCE_PORT_QPN_MASK)
+
     def _count_sent(self, current: Transmission) -> None:
         """Count a sent packet, and count a small window unless the congestion control lowers the rate as well."""
         current.figures.packets_sent += 1
@@ -256,6 +267,8 @@ class SenderQueuePair(FrameSource):
 
     def _count_resent(self, current: Transmission, size_bytes: int, index: int) -> None:
         figures = current.figures
+        if self._samples is not None:
+            self._samples.sent_again(index)
         figures.packets_resent += 1
         figures.bytes_resent += size_bytes
         self._counters.retransmissions += 1
@@ -273,8 +286,13 @@ class SenderQueuePair(FrameSource):
 
     def _request(self, stamp_us: int | None) -> bytes:
         congestion = self._congestion
-        is_compact = congestion.path.telemetry.is_compact
-        return int_header.request(telemetry=congestion.wants_telemetry, stamp_us=stamp_us, is_compact=is_compact)
+        layout = congestion.path.telemetry
+        return int_header.request(
+            telemetry=congestion.wants_telemetry,
+            stamp_us=stamp_us,
+            is_compact=layout.is_compact,
+            names_path=layout.names_path,
+        )
 
     def _window_is_full(self) -> bool:
         return self._recovery.in_flight() * self._payload_bytes >= self._congestion.window_bytes
@@ -340,6 +358,12 @@ class SenderQueuePair(FrameSource):
         if end < self._first_end:
             return (end - first) * self._payload_bytes
         return bytes_between(self._transmissions, first, end, self._payload_bytes)
+
+    def on_entropy(self, source_port: int, *, marked: bool, now_ns: int) -> None:
+        """Handle the UDP source port that an ACK or NAK of this flow echoes, after `on_acknowledge`."""
+        if self._balancing is not None:
+            entropy = source_port & ROCE_SOURCE_PORT_QPN_MASK
+            self._balancing.on_ack(entropy, marked, self._recovery.cumulative, now_ns)
 
     def on_trimmed(self, psn: int, *, is_returned: bool, now_ns: int) -> bool:
         """Handle a notice that a packet was trimmed, or the trimmed packet itself if it `is_returned`.
@@ -411,7 +435,10 @@ class SenderQueuePair(FrameSource):
         """Handle the timers that are due; called only while a message is unfinished."""
         recovery = self._recovery
         flow_now_ns = now_ns - self._pause.total_ns(now_ns)
-        if recovery.deadline_ns <= flow_now_ns and self._pause.end_ns <= now_ns:
+        is_due = recovery.deadline_ns <= flow_now_ns and self._pause.end_ns <= now_ns
+        if is_due and not recovery.is_timeout(flow_now_ns):
+            self._note_lost(recovery.on_check(flow_now_ns), now_ns)
+        elif is_due:
             self._transmissions[0].figures.timeouts += 1
             self._counters.timeouts += 1
             self._consecutive_timeouts += 1
@@ -419,14 +446,18 @@ class SenderQueuePair(FrameSource):
                 self._give_up(self, now_ns)
                 return
             self._timeout_end = recovery.next_new
-            lost = recovery.on_timer(flow_now_ns)
-            if lost:
-                self._congestion.on_loss(lost * self._payload_bytes, now_ns)
+            if self._balancing is not None:
+                self._balancing.on_timeout(now_ns)
+            self._note_lost(recovery.on_timer(flow_now_ns), now_ns)
         if self._has_timer:
             timer_ns = self._congestion.next_timer_ns()
             if timer_ns is not None and timer_ns <= now_ns:
                 self._congestion.on_timer(now_ns)
         self.refresh(now_ns)
+
+    def _note_lost(self, lost: int, now_ns: int) -> None:
+        if lost:
+            self._congestion.on_loss(lost * self._payload_bytes, now_ns)
 
     def _pass_sample(self, sample: AckSample, now_ns: int) -> None:
         self._congestion.on_ack(sample, now_ns)

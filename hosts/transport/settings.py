@@ -13,6 +13,7 @@ from pydantic import Field
 
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.request.checks import (
     Bytes,
@@ -67,12 +68,16 @@ class TransportSettings:
     """Name of the flow control (a key of FLOW_CONTROLS)."""
     loss_recovery: str = "go-back-n"
     """Name of the loss recovery (a key of LOSS_RECOVERIES)."""
+    load_balancing: str = "flow"
+    """Name of the hosts' load balancing (a key of LOAD_BALANCINGS), which chooses the entropy of each data packet."""
     congestion_parameters: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the congestion control that differ from their defaults."""
     flow_control_parameters: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the flow control that differ from their defaults."""
     loss_recovery_parameters: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the loss recovery that differ from their defaults."""
+    load_balancing_parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of the hosts' load balancing that differ from their defaults."""
     rto_ns: PositiveNanoseconds = 4_000_000
     """Retransmission timeout of go-back-N. Keep it above RTT + Q_max / R (docs/sources.md#go-back-n)."""
     retry_limit: PositiveCount = 64
@@ -94,6 +99,9 @@ class TransportSettings:
     """Layout of in-band telemetry. "growing": each switch adds a record of 16 bytes. "compact": the sender writes five
     empty slots of 8 bytes with the fields of the HPCC paper, and each switch fills one, so that all packets have one
     length (docs/sources.md#hpcc). Not used unless the congestion control needs telemetry."""
+    int_path: bool = False
+    """Whether in-band telemetry names the path of each packet, so that HPCC and PowerTCP do not compare the telemetry
+    of different links if the packets of a flow take different paths. A load balancing that changes paths sets it."""
     link_rates_bps: Annotated[tuple[PositiveRate, ...], Field(strict=False)] = ()
     """The different rates of the network's links, from the lowest, to which the rate codes of the compact layout refer.
     It cannot be set."""
@@ -128,9 +136,11 @@ class TransportSettings:
         congestion = algorithm_of(CONGESTION_CONTROLS, self.congestion, "congestion control")
         flow_control = algorithm_of(FLOW_CONTROLS, self.flow_control, "flow control")
         loss_recovery = algorithm_of(LOSS_RECOVERIES, self.loss_recovery, "loss recovery")
+        load_balancing = algorithm_of(LOAD_BALANCINGS, self.load_balancing, "load balancing")
         build_parameters(congestion.Parameters, self.congestion_parameters, Dilation())
         build_parameters(flow_control.Parameters, self.flow_control_parameters, Dilation())
         build_parameters(loss_recovery.Parameters, self.loss_recovery_parameters, Dilation())
+        build_parameters(load_balancing.Parameters, self.load_balancing_parameters, Dilation())
 
     @classmethod
     def from_dict(cls, chosen: Mapping[str, Any]) -> "TransportSettings":

@@ -19,6 +19,7 @@ from sfc_testbed.contract.broken import Broken
 from sfc_testbed.hosts.crash import engine_crash
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS as HOST_LOAD_BALANCINGS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.request.extension import Extension
 from sfc_testbed.request.extensions import description
@@ -51,6 +52,27 @@ def checked(extension: Extension) -> Iterator[Checked]:
 
 
 def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
+    yield from _checks_of_algorithms(word)
+    for name in SCHEMES.of(word):
+        yield f"scheme {name}", "a run of incast", partial(networks.completes, "incast", name)
+    for name, balancing in LOAD_BALANCINGS.of(word).items():
+        program = next(iter(SWITCH_PROGRAMS.of(word)), None) if balancing.program else None
+        check = partial(networks.completes, "incast", "irn", program, load_balancing=name)
+        yield f"load balancing {name}", "a run of incast", check
+    for name in SHAPES.of(word):
+        yield f"topology {name}", "defaults", partial(networks.builds_from_its_defaults, name)
+        yield f"topology {name}", "paths", partial(networks.connects_all_hosts, name)
+    for name in SWITCH_PROGRAMS.of(word):
+        yield f"switch program {name}", "a run of incast", partial(networks.completes, "incast", "sfc", name)
+    for name, scenario in SCENARIOS.of(word).items():
+        for scale in scenario.scales:
+            yield f"scenario {name}", f"flows at scale {scale}", partial(networks.can_be_planned, name, scale)
+        yield f"scenario {name}", "a run", partial(networks.completes, name, "irn")
+    yield from _checks_of_results(word)
+
+
+def _checks_of_algorithms(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
+    """Yield the checks of the algorithms of hosts."""
     for name, control in CONGESTION_CONTROLS.of(word).items():
         what = f"congestion control {name}"
         yield what, "class", partial(transport.is_described, control)
@@ -65,21 +87,10 @@ def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
         what = f"loss recovery {name}"
         yield what, "class", partial(transport.is_described, recovery)
         yield from _combined(what, transport.combinations(["window", "dcqcn"], ["none", "sfc"], [name]))
-    for name in SCHEMES.of(word):
-        yield f"scheme {name}", "a run of incast", partial(networks.completes, "incast", name)
-    for name in LOAD_BALANCINGS.of(word):
-        check = partial(networks.completes, "incast", "irn", load_balancing=name)
-        yield f"load balancing {name}", "a run of incast", check
-    for name in SHAPES.of(word):
-        yield f"topology {name}", "defaults", partial(networks.builds_from_its_defaults, name)
-        yield f"topology {name}", "paths", partial(networks.connects_all_hosts, name)
-    for name in SWITCH_PROGRAMS.of(word):
-        yield f"switch program {name}", "a run of incast", partial(networks.completes, "incast", "sfc", name)
-    for name, scenario in SCENARIOS.of(word).items():
-        for scale in scenario.scales:
-            yield f"scenario {name}", f"flows at scale {scale}", partial(networks.can_be_planned, name, scale)
-        yield f"scenario {name}", "a run", partial(networks.completes, name, "irn")
-    yield from _checks_of_results(word)
+    for name, balancing in HOST_LOAD_BALANCINGS.of(word).items():
+        what = f"load balancing {name}"
+        yield what, "class", partial(transport.is_described, balancing)
+        yield from _combined(what, transport.combinations(["window"], ["none", "sfc"], ["irn", "go-back-n"], [name]))
 
 
 def _checks_of_results(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:

@@ -20,7 +20,7 @@ from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
 from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings, build_parameters, dilate
 from sfc_testbed.hosts.transport.transmission import Transmission
-from sfc_testbed.wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO
+from sfc_testbed.wire.constants import ECN_CONGESTION_EXPERIENCED, INT_FLAG_ECHO, ROCE_SOURCE_PORT_BASE
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.int_header import HopRecord, has_telemetry
 from sfc_testbed.wire.pfc import pack_frame, quanta_ns
@@ -31,21 +31,21 @@ WINDOW_BYTES = 20_000
 """The window of the control "window" in these checks."""
 _ROUNDING_NS = 20
 
-Combination = tuple[str, str, str]
-"""The names of a congestion control, a flow control and a loss recovery."""
+Combination = tuple[str, ...]
+"""The names of a congestion control, a flow control and a loss recovery, and of a load balancing other than "flow"."""
 
 
 def combinations(
     congestion: Iterable[str] | None = None,
     flow_control: Iterable[str] | None = None,
     loss_recovery: Iterable[str] | None = None,
+    load_balancing: Iterable[str] | None = None,
 ) -> list[Combination]:
-    """Return all combinations of these names, by default of all names."""
-    return list(
-        itertools.product(
-            congestion or CONGESTION_CONTROLS, flow_control or FLOW_CONTROLS, loss_recovery or LOSS_RECOVERIES
-        )
-    )
+    """Return all combinations of these names, by default of all names with the load balancing "flow"."""
+    names = [congestion or CONGESTION_CONTROLS, flow_control or FLOW_CONTROLS, loss_recovery or LOSS_RECOVERIES]
+    if load_balancing is not None:
+        names.append(load_balancing)
+    return list(itertools.product(*names))
 
 
 def congested(number: int, name: str, frame: bytes) -> bytes:
@@ -75,12 +75,13 @@ PAUSES = {"pauses": _PAUSES, "storm": _PAUSES}
 
 def settings_of(combination: Combination) -> TransportSettings:
     """Return settings with short timeouts, so that heavy loss does not take long."""
-    congestion, flow_control, loss_recovery = combination
+    congestion, flow_control, loss_recovery, *load_balancing = combination
     window = {"window_bytes": WINDOW_BYTES} if congestion == "window" else {}
     return TransportSettings(
         congestion=congestion,
         flow_control=flow_control,
         loss_recovery=loss_recovery,
+        load_balancing=load_balancing[0] if load_balancing else "flow",
         congestion_parameters=window,
         rto_ns=200_000,
     )
@@ -151,6 +152,23 @@ def a_bts_changes_nothing(combination: Combination) -> None:
     obeyed = [event.obeyed for event in paused.of(BtsReceived, "a")]
     require(obeyed == [False] * len(_PAUSES), "a BTS was obeyed, but obeys_signals is False")
     require(paused.sent == clear.sent, "a BTS changed the frames, but obeys_signals is False")
+
+
+def answers_echo_the_entropy(combination: Combination) -> None:
+    """Every answer has the UDP source port of a data packet that has arrived, and all ports are in the range."""
+    link = transfer(settings_of(combination), "storm")
+    ports: set[int] = set()
+    for _, receiver, delivered in link.delivered:
+        header = parse_header(plain(delivered))
+        if header is None or header.destination_qpn not in (1, 101):
+            continue
+        port = header.source_port
+        if receiver == "b":
+            require(port >= ROCE_SOURCE_PORT_BASE, f"a data packet has UDP source port {port}; entropies have 14 bits")
+            ports.add(port)
+        else:
+            require(port in ports, f"an answer has UDP source port {port}, which no data packet had")
+    require(bool(ports), "no data packet arrived")
 
 
 def class_pauses_are_obeyed(combination: Combination) -> None:
@@ -256,6 +274,8 @@ def checks(combination: Combination) -> dict[str, Check]:
             )
     else:
         named["BTS are ignored"] = lambda: a_bts_changes_nothing(combination)
+    if settings_of(combination).load_balancing != "flow":
+        named["answers echo the entropy"] = lambda: answers_echo_the_entropy(combination)
     named["802.1Qbb pauses"] = lambda: class_pauses_are_obeyed(combination)
     named["runs can be repeated"] = lambda: runs_can_be_repeated(combination)
     named["dilation scales only time"] = lambda: dilation_scales_only_time(combination)

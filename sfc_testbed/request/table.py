@@ -51,6 +51,10 @@ class Table(Mapping[str, Row], Generic[Row]):
         self._rows[name] = row
         self._owners[name] = owner
 
+    def replace(self, name: str, row: Row) -> None:
+        """Replace a row that an extension has added."""
+        self._rows[name] = row
+
     def remove(self, owner: str) -> None:
         """Remove all rows of an extension."""
         for name in [name for name, other in self._owners.items() if other == owner]:

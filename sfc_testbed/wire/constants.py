@@ -128,6 +128,11 @@ INT_FLAG_STAMP: Final = 0x2
 """Flag of packets whose oldest record is the sender's time stamp."""
 INT_FLAG_COMPACT: Final = 0x4
 """Flag of packets with the compact layout, in which a hop fills a slot instead of adding a record."""
+INT_FLAG_PATH: Final = 0x8
+"""Flag of packets whose header names the path."""
+INT_PATH_FACTOR_SWITCH: Final = 0x9E35
+INT_PATH_FACTOR_PORT: Final = 0x85EB
+"""Each hop replaces the name of the path by (name x first factor + switch) x second factor + port, modulo 2^16."""
 
 # 802.1Qbb
 PFC_OPCODE: Final = 0x0101

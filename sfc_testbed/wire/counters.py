@@ -133,6 +133,13 @@ class IntEvent(CounterEvent):
     FULL = 0, Role.NEUTRAL, "a packet had telemetry of five hops, so this hop's is missing"
 
 
+class PathEvent(CounterEvent):
+    """The flowlets of load balancing."""
+
+    FLOWLET_BEGUN = 0, Role.NEUTRAL, "a flow began a flowlet, so that a path was chosen"
+    FLOWLET_MOVED = 1, Role.NEUTRAL, "a flowlet took another port than the flow's flowlet before it"
+
+
 @dataclass(frozen=True)
 class Counter:
     """A counter of the P4 program: an array with a cell for each event, or for each port and event."""
@@ -163,6 +170,7 @@ COUNTERS = (
     Counter("queue_events", "queue_event_t", QueueEvent, "inconsistencies of the queue state"),
     Counter("trim_events", "trim_event_t", TrimEvent, "packets whose data queue was full"),
     Counter("int_events", "int_event_t", IntEvent, "packets without space for telemetry"),
+    Counter("path_events", "path_event_t", PathEvent, "flowlets of load balancing"),
 )
 
 

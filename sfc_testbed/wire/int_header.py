@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """In-band network telemetry (INT): the data that switches and senders write between the UDP header and the BTH.
 
-    shim, 4 bytes: u8 records | u8 flags (bit 0: echo, bit 1: stamp, bit 2: compact) | u16 0
+    shim, 4 bytes: u8 records | u8 flags (bit 0: echo, bit 1: stamp, bit 2: compact, bit 3: path) | u16 path or 0
     record, 16 bytes each, newest first: u32 rate_kbps | u32 time_us | u32 tx_bytes | u32 queue_bytes
 
 A switch pushes one record at egress and adds 16 to both lengths, unless the echo flag is set. The ICRC covers the
@@ -14,6 +14,9 @@ All times are wall microseconds. Times and byte counts wrap at 2^32.
 
 With the compact flag, five slots of 8 bytes precede the sender's record, and replace those of the switches
 (`wire.int_slots`). The shim then counts the filled slots.
+
+With the path flag, each switch that adds telemetry also includes its number and its output port in the name of the
+path, a hash of 16 bits (`next_path`). The sender writes 0.
 """
 
 import struct
@@ -26,8 +29,11 @@ from sfc_testbed.wire import ethernet, ipv4, udp
 from sfc_testbed.wire.constants import (
     INT_FLAG_COMPACT,
     INT_FLAG_ECHO,
+    INT_FLAG_PATH,
     INT_FLAG_STAMP,
     INT_MAX_HOPS,
+    INT_PATH_FACTOR_PORT,
+    INT_PATH_FACTOR_SWITCH,
     INT_RECORD_BYTES,
     INT_SHIM_BYTES,
     INT_SLOT_BYTES,
@@ -35,7 +41,7 @@ from sfc_testbed.wire.constants import (
     IP_PROTOCOL_UDP,
     ROCE_UDP_PORT,
 )
-from sfc_testbed.wire.words import WORD_BYTES, signed, word_at
+from sfc_testbed.wire.words import WORD_BYTES, half_word_at, signed, word_at
 
 COUNTER_MODULUS: Final = 1 << 32
 """Modulus at which times (us) and byte counts wrap."""
@@ -53,7 +59,8 @@ MOST_TELEMETRY_BYTES = INT_SHIM_BYTES + INT_MAX_HOPS * INT_RECORD_BYTES
 """Largest telemetry that a packet can carry, in bytes."""
 _COMPACT_BYTES: Final = INT_SHIM_BYTES + INT_MAX_HOPS * INT_SLOT_BYTES
 _EMPTY_SLOTS: Final = bytes(INT_MAX_HOPS * INT_SLOT_BYTES)
-_FLAGS: Final = INT_FLAG_ECHO | INT_FLAG_STAMP | INT_FLAG_COMPACT
+_FLAGS: Final = INT_FLAG_ECHO | INT_FLAG_STAMP | INT_FLAG_COMPACT | INT_FLAG_PATH
+_PATH_MASK: Final = 0xFFFF
 
 
 class HopRecord(NamedTuple):
@@ -79,13 +86,15 @@ class Telemetry(NamedTuple):
     """The sender's record, if any. In an echo its `tx_bytes` is the one-way delay (wall us)."""
 
 
-def request(*, telemetry: bool, stamp_us: int | None, is_compact: bool = False) -> bytes:
+def request(*, telemetry: bool, stamp_us: int | None, is_compact: bool = False, names_path: bool = False) -> bytes:
     """Return the bytes that a data packet carries: none, or a shim, empty slots if compact, and any sender's stamp.
 
     A header with a stamp alone has no slots, because switches add nothing to it.
     """
     slots = _EMPTY_SLOTS if is_compact and telemetry else b""
     flags = INT_FLAG_COMPACT if slots else 0
+    if names_path and telemetry:
+        flags |= INT_FLAG_PATH
     if stamp_us is None:
         return _SHIM.pack(0, flags, 0) + slots if telemetry else b""
     flags |= INT_FLAG_STAMP if telemetry else INT_FLAG_STAMP | INT_FLAG_ECHO
@@ -107,6 +116,16 @@ def echo(shim: bytes, now_us: int) -> bytes:
         write_i32_be(echoed, signed(i64(now_us - sent_us) & COUNTER_MODULUS - 1))
         write_i32_be(echoed, 0)
     return echoed.getvalue()
+
+
+def next_path(path: int, switch_id: int, port: int) -> int:
+    """Return the name of a path after one more hop, as switches compute it, for tests and for models of a switch."""
+    return ((path * INT_PATH_FACTOR_SWITCH + switch_id) * INT_PATH_FACTOR_PORT + port) & _PATH_MASK
+
+
+def path_of(shim: bytes) -> int:
+    """Return the name of the path that a packet with this shim has taken; 0 if the shim has none."""
+    return half_word_at(shim, 2) if i64(shim[1]) & INT_FLAG_PATH else 0
 
 
 def pack(telemetry: Telemetry) -> bytes:
@@ -162,10 +181,10 @@ def _plain_header(frame: bytes) -> tuple[bytes, int] | None:
     if ports is None or ports.destination_port != INT_UDP_PORT:
         return None
     shim = word_at(frame, _SHIM_OFFSET)
-    records, flags, reserved = shim >> 24, shim >> 16 & 0xFF, shim & 0xFFFF
+    records, flags, path = shim >> 24, shim >> 16 & 0xFF, shim & _PATH_MASK
     shim_bytes = telemetry_bytes(records, flags)
     payload_bytes = i64(ports.length) - udp.HEADER_BYTES - shim_bytes
-    if records > INT_MAX_HOPS or flags & ~_FLAGS or reserved or payload_bytes < 0:
+    if records > INT_MAX_HOPS or flags & ~_FLAGS or payload_bytes < 0 or (path and not flags & INT_FLAG_PATH):
         return None
     if flags & (INT_FLAG_STAMP | INT_FLAG_COMPACT) == INT_FLAG_STAMP and not records:
         return None

@@ -61,10 +61,14 @@ const traffic_class_t PFC_CLASS = 7; // the class in which a switch queues its o
 const bit<16> EXTENSION_OPCODE = 0xFFFE;
 const bit<24> QUEUE_PAUSE_ORGANIZATION = 0x5AFCBF;
 
-// Flags of an INT header: it returns to its sender, it ends with its sender's time stamp, it has the compact layout.
+// Flags of an INT header: it returns to its sender, it ends with its sender's time stamp, it has the compact layout, it names
+// its path.
 const bit<8> INT_ECHO = 1;
 const bit<8> INT_STAMP = 2;
 const bit<8> INT_COMPACT = 4;
+const bit<8> INT_PATH = 8;
+const bit<16> INT_PATH_FACTOR_SWITCH = 0x9E35;
+const bit<16> INT_PATH_FACTOR_PORT = 0x85EB;
 const bit<8> INT_MAX_HOPS = INT_HOPS;
 const bit<16> INT_RECORD_BYTES = 16;
 // Units of a slot of the compact layout. A number of bytes is divided by 80 as (number * reciprocal) >> shift, which is

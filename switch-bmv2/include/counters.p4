@@ -98,4 +98,12 @@ enum bit<EVENT_BITS> int_event_t {
 
 counter(1 << EVENT_BITS, CounterType.packets) int_events;
 
+// Flowlets of load balancing. Index: event.
+enum bit<EVENT_BITS> path_event_t {
+    flowlet_begun = 0,  // a flow began a flowlet, so that a path was chosen
+    flowlet_moved = 1   // a flowlet took another port than the flow's flowlet before it
+}
+
+counter(1 << EVENT_BITS, CounterType.packets) path_events;
+
 #endif

@@ -91,7 +91,7 @@ header icmp_h {
 header int_h {
     bit<8> hops;
     bit<8> flags;
-    bit<16> reserved;
+    bit<16> path;           // a hash of the switches and output ports so far, or 0
 }
 
 header int_record_h {

@@ -21,6 +21,27 @@
 
 #define ROUTES 4096
 #define NEXT_HOPS 1024
+
+// Members of an ECMP group that load balancing can compare, and groups.
+#define MEMBER_BITS 5
+#define GROUPS 4096
+#define GROUP_MEMBERS (GROUPS << MEMBER_BITS)
+
+// Cells of the flowlet table, leaves that CONGA knows, and uplinks of a leaf.
+#define FLOWLET_CELLS 65536
+#define LEAVES 1024
+#define UPLINK_BITS 4
+#define UPLINKS (1 << UPLINK_BITS)
+#define LEAF_UPLINKS (LEAVES << UPLINK_BITS)
+
+// Bits of a load in CONGA, and the lowest bits of its fields in the IPv4 identification.
+#define LOAD_BITS 3
+#define FEEDBACK_LOAD_LOW 0
+#define FEEDBACK_UPLINK_LOW LOAD_BITS
+#define HAS_FEEDBACK_LOW (FEEDBACK_UPLINK_LOW + UPLINK_BITS)
+#define LOAD_LOW (HAS_FEEDBACK_LOW + 1)
+#define UPLINK_LOW (LOAD_LOW + LOAD_BITS)
+#define HAS_CONGA_LOW (UPLINK_LOW + UPLINK_BITS)
 #define WATCHED_DESTINATIONS 1024
 
 // Cells of each of the three rows of the suppression filter.

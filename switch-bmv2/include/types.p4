@@ -21,5 +21,6 @@ typedef bit<FLOW_QUEUE_BITS> flow_queue_t;
 typedef bit<FLOW_LIST_BITS> flow_list_t;     // egress port ++ queue
 typedef bit<FLOW_QUEUES> flow_queue_set_t;   // a bit for each queue
 typedef bit<UPSTREAM_BITS> upstream_queue_t;
+typedef bit<UPLINKS> uplink_set_t;           // a bit for each uplink of a leaf
 
 #endif

@@ -110,6 +110,39 @@ class Hasty(Irn):
     contract=("tests/hosts/transport/test_transport_contract.py", "-k", "hasty"),
 )
 
+HOST_LOAD_BALANCING = Change(
+    "load balancing of hosts",
+    {
+        "hosts/transport/load_balancing/halves.py": '''"""Two entropies for each flow, in turn."""
+
+from sfc_testbed.hosts.transport.load_balancing.base import LoadBalancing
+
+
+class Halves(LoadBalancing):
+    """A sender that alternates between its first entropy and the next one."""
+
+    __slots__ = ()
+
+    reorders = True
+
+    def entropy(self, index: int, in_flight: int, now_ns: int) -> int:
+        """Return one of two entropies."""
+        return self.first_entropy ^ index & 1
+'''
+    },
+    {
+        "hosts/transport/load_balancing/__init__.py": {
+            '        "plb":': '        "halves": "halves:Halves",\n',
+        },
+        "sfc_testbed/request/load_balancing.py": {
+            '    _in_hosts("plb",': '    _in_hosts("halves", "hosts alternate between two UDP source ports", {}),\n'
+        },
+    },
+    (*_RUN, "incast", "--scheme", "irn", "--load-balancing", "halves", *_TINY),
+    '"load_balancing": "halves"',
+    contract=("tests/hosts/transport/test_transport_contract.py", "-k", "halves"),
+)
+
 SCHEME = Change(
     "scheme",
     {},
@@ -358,30 +391,14 @@ LOAD_BALANCING = Change(
 #ifndef SFC_TURNS_P4
 #define SFC_TURNS_P4
 
-control Turns(inout bit<32> path_hash) {
+control Turns(in metadata_t meta, out bit<16> member) {
     register<bit<32>>(1) last_turn;
-    bit<1> is_enabled = 0;
-
-    action take_turns() {
-        is_enabled = 1;
-    }
-
-    action keep_paths() {
-        is_enabled = 0;
-    }
-
-    table turns {
-        actions = { @defaultonly take_turns; @defaultonly keep_paths; }
-        default_action = keep_paths();
-    }
+    bit<32> turn = 0;
 
     apply {
-        turns.apply();
-        if (is_enabled == 1) {
-            last_turn.read(path_hash, 0);
-            path_hash = path_hash + 1;
-            last_turn.write(0, path_hash);
-        }
+        last_turn.read(turn, 0);
+        last_turn.write(0, turn + 1);
+        member = member_of(turn, meta);
     }
 }
 
@@ -390,23 +407,34 @@ control Turns(inout bit<32> path_hash) {
     },
     {
         "switch-bmv2/sfc.p4": {
-            '#include "include/control/forwarding/forwarding.p4"': '#include "include/control/forwarding/turns.p4"\n'
-        },
-        "switch-bmv2/include/control/forwarding/forwarding.p4": {
-            "    Spraying() spraying;": "    Turns() turns;\n",
-            "                    choose_member(path_hash);": "                    turns.apply(path_hash);\n",
-        },
-        "sfc_testbed/testbed/control_plane/settings.py": {
-            "    int_telemetry: bool": '    turns: bool = Field(False, description="Whether packets take turns.")\n'
-        },
-        "sfc_testbed/testbed/control_plane/features.py": {
-            "    if settings.sfc_p or settings.pfc or settings.bfc_queues is not None:": (
-                '    if settings.turns:\n        yield TableEntry("turns", "take_turns")\n'
+            '#include "include/control/forwarding/load_balancing.p4"': (
+                '#include "include/control/forwarding/turns.p4"\n'
             )
+        },
+        "switch-bmv2/include/control/forwarding/load_balancing.p4": {
+            "    spray = 1,": "    turns = 7,\n",
+            "    RoundRobin() round_robin;": "    Turns() turns;\n",
+            "    action by_turn() {": "    action by_one_turn() {\n        choice = choice_t.turns;\n    }\n\n",
+            "            @defaultonly by_turn;": "            @defaultonly by_one_turn;\n",
+            "            } else if (choice == choice_t.round_robin) {": (
+                "            } else if (choice == choice_t.turns) {\n                turns.apply(meta, member);\n"
+            ),
+        },
+        "sfc_testbed/testbed/control_plane/settings.py": {'"round-robin", "flowlet"': '"turns", '},
+        "sfc_testbed/testbed/control_plane/load_balancing.py": {
+            "def _round_robin(": (
+                "def _turns(\n"
+                "    topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation\n"
+                ') -> Iterator[Command]:\n    yield TableEntry(_TABLE, "by_one_turn")\n\n\n'
+            ),
+            '    "round-robin": _round_robin,': '    "turns": _turns,\n',
+        },
+        "sfc_testbed/request/load_balancing.py": {
+            '    _in_switches("round-robin"': '    _in_switches("turns", "packets of a switch take turns"),\n'
         },
     },
     (
-        *(*_MAKE_P4, *_RUN, "hadoop-50", "--scheme", "sfc", "--duration", "0.3", "--set", "switch.turns=true"),
+        *(*_MAKE_P4, *_RUN, "hadoop-50", "--scheme", "sfc", "--duration", "0.3", "--load-balancing", "turns"),
         *("--clock", "virtual", "--json", "--out", "out"),
     ),
     '"packets_resent": [1-9]',  # packets overtake each other; without the change, none is sent again
@@ -702,6 +730,7 @@ CHANGES = (
     P4_COUNTER,
     P4_MECHANISM,
     LOAD_BALANCING,
+    HOST_LOAD_BALANCING,
     PROMPT_VERB,
     RUN_OPTION,
     FIGURE_OF_A_FLOW,

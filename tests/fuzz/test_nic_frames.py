@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.hosts.transport.messages import (
     IncomingMessage,
@@ -93,6 +94,7 @@ def test_a_nic_survives_any_frames(number: int) -> None:
         congestion=random.choice(tuple(CONGESTION_CONTROLS)),
         flow_control=random.choice(tuple(FLOW_CONTROLS)),
         loss_recovery=random.choice(tuple(LOSS_RECOVERIES)),
+        load_balancing=random.choice(tuple(LOAD_BALANCINGS)),
         verify=random.random() < 0.7,
         receiver_rate_bps=random.choice((0, 0, 50_000_000_000)),
         receiver_buffer_bytes=random.choice((3_000, 500_000)),

@@ -2,6 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of in-band telemetry: layout, stripping, echoes and malformed frames."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,18 @@ from hypothesis import strategies as st
 from sfc_testbed.contract.frames import with_record, with_tos
 from sfc_testbed.wire import ipv4
 from sfc_testbed.wire.constants import INT_MAX_HOPS
-from sfc_testbed.wire.int_header import HopRecord, Telemetry, echo, has_telemetry, pack, request, strip, unpack
+from sfc_testbed.wire.int_header import (
+    HopRecord,
+    Telemetry,
+    echo,
+    has_telemetry,
+    next_path,
+    pack,
+    path_of,
+    request,
+    strip,
+    unpack,
+)
 from sfc_testbed.wire.roce.decoder import RoceDecoder, parse_header
 from sfc_testbed.wire.roce.packets import data_frame_bytes, pack_psn_word
 from tests.wire.test_roce import framer
@@ -142,7 +155,7 @@ def with_length(frame: bytearray, ip_length: int) -> bytes:
     "frame",
     [
         frame_with_shim(b"\x06\x00\x00\x00" + bytes(96)),
-        frame_with_shim(b"\x00\x08\x00\x00"),
+        frame_with_shim(b"\x00\x10\x00\x00"),
         frame_with_shim(b"\x00\x00\x00\x01"),
         frame_with_shim(b"\x00\x02\x00\x00"),
         frame_with_shim(b"\x05\x00\x00\x00"),
@@ -179,3 +192,30 @@ def test_random_bytes_behind_valid_outer_headers_are_refused_or_split(rubbish: b
         plain, shim = stripped
         assert shim == rubbish[:shim_bytes]
         assert plain[42:] == rubbish[shim_bytes:]
+
+
+def test_a_name_of_a_path_needs_its_flag_and_returns_in_the_echo() -> None:
+    shim = request(telemetry=True, stamp_us=None, names_path=True)
+    assert shim == b"\x00\x08\x00\x00"
+    named = b"\x00\x08\x12\x34"
+    frame = frame_with_shim(named)
+    stripped = strip(bytes(frame))
+    assert stripped is not None
+    assert stripped[1] == named
+    assert path_of(echo(named, 0)) == 0x1234
+    assert path_of(b"\x00\x00\x12\x34") == 0
+    assert request(telemetry=False, stamp_us=None, names_path=True) == b""
+
+
+def test_paths_of_large_networks_have_different_names() -> None:
+    """Paths from one host to another: over 64 spines in a Clos, and over 16 x 16 upper switches in a fat tree."""
+    over_spines = {next_path(next_path(next_path(0, 1, 33 + n), 100 + n, 2), 2, 5) for n in range(64)}
+    assert len(over_spines) == 64
+    in_fat_tree = set()
+    for aggregation, core in itertools.product(range(16), range(16)):
+        path = next_path(0, 7, 17 + aggregation)
+        path = next_path(path, 129 + aggregation, 17 + core)
+        path = next_path(path, 300 + 16 * aggregation + core, 3)
+        path = next_path(path, 145 + aggregation, 4)
+        in_fat_tree.add(next_path(path, 20, 9))
+    assert len(in_fat_tree) >= 255

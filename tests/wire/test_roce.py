@@ -2,6 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of RoCEv2 packets, compared with scapy and a packet captured from a real NIC, and of damaged packets."""
 
+from zlib import crc32
+
 from hypothesis import given
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, UDP
@@ -9,6 +11,8 @@ from scapy.layers.l2 import Ether
 
 from sfc_testbed.wire import ipv4, udp
 from sfc_testbed.wire.constants import PSN_MASK, ROCE_UDP_PORT
+from sfc_testbed.wire.crc import shift_of
+from sfc_testbed.wire.int_header import request, strip
 from sfc_testbed.wire.roce.decoder import RoceDecoder, parse_header
 from sfc_testbed.wire.roce.framer import RoceFramer
 from sfc_testbed.wire.roce.packets import (
@@ -192,3 +196,34 @@ def test_forged_headers_do_not_fill_the_decoders_memory() -> None:
         assert decoder.header(bytes(template)) is not None
     assert len(decoder._headers) <= 1 << 11
     assert decoder.header(frame) is not None
+
+
+@given(st.lists(st.integers(0, 0xFFFF), min_size=2, max_size=6), st.booleans(), st.binary(min_size=40, max_size=40))
+def test_packets_of_a_queue_pair_may_have_different_source_ports(ports: list[int], has_shim: bool, body: bytes) -> None:
+    """A framer that changes its port builds the frames of one that always had it, and the decoder reads them."""
+    changing, decoder = framer(), RoceDecoder()
+    shim = request(telemetry=True, stamp_us=None) if has_shim else b""
+    for number, port in enumerate([*ports, *ports]):
+        changing.set_source_port(port)
+        frames = [
+            changing.frame(Opcode.SEND_LAST, pack_psn_word(number), body, shim=shim),
+            changing.full_frame(0, number, body, crc32(body), shift_of(len(body)), shim),
+            changing.acknowledgement(number, 0x1F000000, shim=shim),
+        ]
+        for frame in frames:
+            assert frame[34:36] == port.to_bytes(2, "big")
+            stripped = strip(frame) if has_shim else None
+            alone = parse_header(frame if stripped is None else stripped[0])
+            assert alone is not None
+            header = decoder.header(frame)
+            assert header is not None
+            assert header.icrc_is_right(frame)
+            assert (header.source_port, header.icrc_state) == (port, alone.icrc_state)
+            assert (header.opcode, header.psn_word(frame), header.body(frame)) == (
+                alone.opcode,
+                number,
+                alone.body(frame if stripped is None else stripped[0]),
+            )
+            damaged = bytearray(frame)
+            damaged[30] ^= 1  # an address, so that the IPv4 checksum is wrong
+            assert decoder.header(bytes(damaged)) is None

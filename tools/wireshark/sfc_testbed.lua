@@ -26,6 +26,7 @@ local INT_MAX_HOPS = 5
 local INT_FLAG_ECHO = 1
 local INT_FLAG_STAMP = 2
 local INT_FLAG_COMPACT = 4
+local INT_FLAG_PATH = 8
 local BTS_CAUSES =
     { [0] = "unknown", [1] = "queue", [2] = "cache", [3] = "estimator", [4] = "feedback", [5] = "sub_rtt" }
 local UNKNOWN = "unknown" -- a BTS of the SFC prototype, which leaves the fields after the pause empty
@@ -362,6 +363,8 @@ local int_fields = {
     echo = ProtoField.bool("sfc_int.echo", "Echo", 8, nil, INT_FLAG_ECHO),
     stamp = ProtoField.bool("sfc_int.stamp", "The oldest record is the sender's", 8, nil, INT_FLAG_STAMP),
     compact = ProtoField.bool("sfc_int.compact", "Slots of constant length", 8, nil, INT_FLAG_COMPACT),
+    names_path = ProtoField.bool("sfc_int.names_path", "Names the path", 8, nil, INT_FLAG_PATH),
+    path = ProtoField.uint16("sfc_int.path", "Path", base.HEX),
     rate_code = ProtoField.uint8("sfc_int.rate_code", "Rate of the port (place in the list of link rates)"),
     slot_time = ProtoField.uint32("sfc_int.slot_time", "Left the queue (wall us of the switch, scaled, 24 bits)"),
     rate = ProtoField.uint32("sfc_int.rate_kbps", "Rate of the port (wall kbit/s)"),
@@ -398,9 +401,9 @@ local function int_is_sound(tvb)
     local records, flags = tvb(0, 1):uint(), tvb(1, 1):uint()
     local needs_record = has_flag(flags, INT_FLAG_STAMP) and not has_flag(flags, INT_FLAG_COMPACT)
     return records <= INT_MAX_HOPS
-        and flags <= INT_FLAG_ECHO + INT_FLAG_STAMP + INT_FLAG_COMPACT
+        and flags <= INT_FLAG_ECHO + INT_FLAG_STAMP + INT_FLAG_COMPACT + INT_FLAG_PATH
         and (not needs_record or records > 0)
-        and tvb(2, 2):uint() == 0
+        and (has_flag(flags, INT_FLAG_PATH) or tvb(2, 2):uint() == 0)
         and tvb:len() >= telemetry_bytes(records, flags) + LEAST_ROCE_BYTES
 end
 
@@ -481,6 +484,10 @@ function int.dissector(tvb, pinfo, tree)
     root:add(int_fields.echo, tvb(1, 1))
     root:add(int_fields.stamp, tvb(1, 1))
     root:add(int_fields.compact, tvb(1, 1))
+    if has_flag(flags, INT_FLAG_PATH) then
+        root:add(int_fields.names_path, tvb(1, 1))
+        root:add(int_fields.path, tvb(2, 2))
+    end
     local hops = add_records(root, tvb, clock, records, flags)
     local roce = DissectorTable.get("udp.port"):get_dissector(ROCE_UDP_PORT)
     if roce then

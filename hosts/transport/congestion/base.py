@@ -24,7 +24,7 @@ class AckSample:
 
     __slots__ = (
         "acked_bytes", "cumulative_bytes", "ecn_marked", "hops", "in_flight_bytes", "increments", "one_way_delay_ns",
-        "rtt_ns", "sent_bytes", "switches",
+        "path", "rtt_ns", "sent_bytes", "switches",
     )  # fmt: skip
 
     def __init__(
@@ -40,6 +40,7 @@ class AckSample:
         switches: int = 0,
         *,
         increments: int = 0,
+        path: int = 0,
     ) -> None:
         self.acked_bytes = acked_bytes
         """Newly acknowledged payload bytes; a packet after a gap counts once the gap closes."""
@@ -65,6 +66,8 @@ class AckSample:
         self.switches = switches
         """Number of switches that the acknowledgement passed, from its TTL. The data passed as many, because both take
         a shortest path."""
+        self.path = path
+        """The name of the path that the data packet took, with telemetry and `int_path`; otherwise 0."""
         self.increments = increments
         """Number of data packets since the last answer whose request for a larger window no switch refused (Bolt)."""
 
@@ -108,7 +111,8 @@ class CongestionControl:
     wants_telemetry: ClassVar[bool] = False
     """Whether data packets request INT records from switches, so that samples have `hops`."""
     needs_one_path: ClassVar[bool] = False
-    """Whether the control compares telemetry of successive packets, which is wrong if they pass different switches."""
+    """Whether the control compares telemetry of packets of one path, so that packets of a flow with changing paths must
+    name their path (`TransportSettings.int_path`)."""
     wants_delay: ClassVar[bool] = False
     """Whether data packets carry a time stamp, so that samples have `one_way_delay_ns`."""
     obeyed_cause: ClassVar[BtsCause | None] = None

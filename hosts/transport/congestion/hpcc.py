@@ -19,7 +19,7 @@ from pydantic import Field
 
 from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl, PathContext, rounded
 from sfc_testbed.hosts.transport.congestion.presets import DEFAULT_PRESET, HPCC, Preset, fill_unset
-from sfc_testbed.hosts.transport.congestion.telemetry import HopTelemetry
+from sfc_testbed.hosts.transport.congestion.telemetry import HopTelemetry, PathTelemetry
 from sfc_testbed.request.checks import Count, PositiveRate, Rate
 from sfc_testbed.wire.units import NS_PER_S
 
@@ -54,8 +54,8 @@ class Hpcc(CongestionControl):
     """
 
     __slots__ = (
-        "_additive_bps", "_hops", "_last_update_bytes", "_min_rate_bps", "_parameters", "_stage", "reference_bps",
-        "utilization",
+        "_additive_bps", "_last_update_bytes", "_min_rate_bps", "_parameters", "_stage", "_telemetry",
+        "reference_bps", "utilization",
     )  # fmt: skip
 
     wants_telemetry = True
@@ -78,31 +78,35 @@ class Hpcc(CongestionControl):
         self.utilization = 1.0
         self._stage = 0
         self._last_update_bytes = -1
-        self._hops: tuple[HopTelemetry, ...] = ()
+        self._telemetry = PathTelemetry()
         self._set_rate(self.reference_bps)
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
         """Perform one step of MeasureInflight and ComputeRate.
 
-        For the first packet, and after the number of hops has changed, only the telemetry is stored.
+        For the first packet of a path, and after its number of hops has changed, only the telemetry is stored.
         """
         if not sample.hops:
             return
-        if len(sample.hops) != len(self._hops):
-            self._hops = sample.hops
-            self._last_update_bytes = sample.sent_bytes
+        telemetry = self._telemetry
+        is_first = not telemetry.is_known
+        telemetry.select(sample.path)
+        if len(sample.hops) != len(telemetry.hops):
+            if is_first or len(telemetry.hops):
+                self._last_update_bytes = sample.sent_bytes
+            telemetry.hops = sample.hops
             return
         is_full = sample.cumulative_bytes > self._last_update_bytes
         if not is_full and not self._parameters.fast_react:
             return
-        if not self._measure(sample.hops):
+        if not self._measure(sample.hops, now_ns):
             return
-        self._hops = sample.hops
+        telemetry.hops = sample.hops
         self._compute_rate(is_full)
         if is_full:
             self._last_update_bytes = sample.sent_bytes
 
-    def _measure(self, hops: tuple[HopTelemetry, ...]) -> bool:
+    def _measure(self, hops: tuple[HopTelemetry, ...], now_ns: int) -> bool:
         """Update U with the load of the most loaded hop.
 
         Returns False if a hop has no rate or its time stamp is not newer than the stored one.
@@ -110,13 +114,13 @@ class Hpcc(CongestionControl):
         path, layout = self.path, self.path.telemetry
         base_rtt_ns = path.base_rtt_ns
         max_load, max_load_elapsed_ns = -1.0, 0
-        stored_hops = self._hops
+        stored_hops = self._telemetry.hops
         for hop in range(len(hops)):
             new, old = hops[hop], stored_hops[hop]
             elapsed_ns = layout.elapsed_ns(new, old, base_rtt_ns)
             if elapsed_ns <= 0 or not new.rate_bps:
                 if elapsed_ns < 0:
-                    self._hops = hops
+                    self._telemetry.hops = hops
                 return False
             sent_bytes = (new.sent_bytes - old.sent_bytes) % layout.sent_modulus_bytes
             sent_bps = sent_bytes * 8 * NS_PER_S / elapsed_ns
@@ -124,7 +128,7 @@ class Hpcc(CongestionControl):
             load = sent_bps / new.rate_bps + queue_bytes * path.line_rate_bps / (new.rate_bps * path.bdp_bytes)
             if load > max_load:
                 max_load, max_load_elapsed_ns = load, elapsed_ns
-        weight = min(max_load_elapsed_ns, base_rtt_ns) / base_rtt_ns
+        weight = min(self._telemetry.span_ns(max_load_elapsed_ns, now_ns), base_rtt_ns) / base_rtt_ns
         self.utilization = self.utilization * (1 - weight) + max_load * weight
         return True
 

@@ -19,7 +19,7 @@ from mypy_extensions import mypyc_attr
 from pydantic import Field
 
 from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl, PathContext, rounded
-from sfc_testbed.hosts.transport.congestion.telemetry import HopTelemetry
+from sfc_testbed.hosts.transport.congestion.telemetry import HopTelemetry, PathTelemetry
 from sfc_testbed.request.checks import PositiveRate, Rate
 from sfc_testbed.wire.units import NS_PER_S
 
@@ -117,7 +117,7 @@ class PowerControl(CongestionControl):
 class Powertcp(PowerControl):
     """PowerTCP's sender, which measures the power with the telemetry of the switches."""
 
-    __slots__ = ("_hops",)
+    __slots__ = ("_telemetry",)
 
     wants_telemetry = True
     needs_one_path = True
@@ -126,32 +126,34 @@ class Powertcp(PowerControl):
 
     def __init__(self, parameters: PowertcpParameters, path: PathContext) -> None:
         super().__init__(parameters, path, parameters.target)
-        self._hops: tuple[HopTelemetry, ...] = ()
+        self._telemetry = PathTelemetry()
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """Compute the rate from the power. For the first packet and on another path, only the telemetry is stored."""
+        """Compute the rate from the power. For the first packet of a path, only the telemetry is stored."""
         if not sample.hops:
             return
-        is_same_path = len(sample.hops) == len(self._hops)
-        if is_same_path and not self._measure(sample.hops):
+        telemetry = self._telemetry
+        telemetry.select(sample.path)
+        is_same_path = len(sample.hops) == len(telemetry.hops)
+        if is_same_path and not self._measure(sample.hops, now_ns):
             return
-        self._hops = sample.hops
+        telemetry.hops = sample.hops
         self._follow(sample, is_measured=is_same_path)
 
-    def _measure(self, hops: tuple[HopTelemetry, ...]) -> bool:
+    def _measure(self, hops: tuple[HopTelemetry, ...], now_ns: int) -> bool:
         """Update the power with the largest power of all hops.
 
         Returns False if a hop has no rate or its time stamp is not newer than the stored one.
         """
         layout, base_rtt_ns = self.path.telemetry, self.path.base_rtt_ns
         max_power, max_elapsed_ns = 0.0, 0
-        stored_hops = self._hops
+        stored_hops = self._telemetry.hops
         for hop in range(len(hops)):
             new, old = hops[hop], stored_hops[hop]
             elapsed_ns = layout.elapsed_ns(new, old, base_rtt_ns)
             if elapsed_ns <= 0 or not new.rate_bps:
                 if elapsed_ns < 0:
-                    self._hops = hops
+                    self._telemetry.hops = hops
                 return False
             sent_bytes = (new.sent_bytes - old.sent_bytes) % layout.sent_modulus_bytes
             arrived_bytes = sent_bytes + new.queue_bytes - old.queue_bytes
@@ -160,7 +162,7 @@ class Powertcp(PowerControl):
             power = arrivals * (1 + new.queue_bytes / hop_bdp_bytes)
             if power > max_power:
                 max_power, max_elapsed_ns = power, elapsed_ns
-        weight = min(max_elapsed_ns, base_rtt_ns) / base_rtt_ns
+        weight = min(self._telemetry.span_ns(max_elapsed_ns, now_ns), base_rtt_ns) / base_rtt_ns
         self.power = self.power * (1 - weight) + max_power * weight
         return True
 

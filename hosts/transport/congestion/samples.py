@@ -9,6 +9,7 @@ from mypy_extensions import i64
 
 from sfc_testbed.hosts.transport.congestion.base import AckSample
 from sfc_testbed.hosts.transport.congestion.telemetry import TelemetryLayout, telemetry_of
+from sfc_testbed.wire.int_header import path_of
 
 _FIRST_PLACES: Final = 16
 """Initial size of the ring; a power of two, as all later sizes are."""
@@ -110,4 +111,5 @@ class AckSamples:
             sent_bytes=self._sent_bytes,
             switches=switches,
             increments=increments,
+            path=path_of(shim) if len(hops) else 0,
         )

@@ -37,6 +37,8 @@ STAMP_MODULUS_NS: Final = COUNTER_MODULUS * NS_PER_US
 SENT_MODULUS_BYTES: Final = COUNTER_MODULUS
 """Values at which times and byte counts of records wrap."""
 
+_MOST_PATHS: Final = 1 << 10
+"""Highest number of paths of a flow whose telemetry is kept, besides the selected path."""
 _FLAGS_AT: Final = 1
 _STAMP_AT: Final = 4
 _SENT_AT: Final = 8
@@ -69,6 +71,8 @@ class HopTelemetry:
 class TelemetryLayout:
     """The layout of a run's INT headers, in wall units; the defaults are those of a header that grows at each hop."""
 
+    names_path: bool = False
+    """Whether packets request the name of their path."""
     is_compact: bool = False
     """Whether hops fill slots of a header of constant length (`wire.int_slots`)."""
     rates_bps: tuple[int, ...] = ()
@@ -91,6 +95,49 @@ class TelemetryLayout:
         if elapsed_ns < self.longest_gap_ns:
             return elapsed_ns
         return -1 if elapsed_ns < self.stamp_modulus_ns - base_rtt_ns else 0
+
+
+class PathTelemetry:
+    """The latest telemetry of each path of a flow, for a control that compares two packets.
+
+    HPCC's paper has a name of the path in the header, and a sender that discards its telemetry when the name changes.
+    Here the sender keeps the telemetry of every path, because with packet spraying the name changes all the time. If
+    packets do not name their path, all of them seem to take one path.
+    """
+
+    __slots__ = ("_latest_ns", "_others", "_path", "hops")
+
+    def __init__(self) -> None:
+        self.hops: tuple[HopTelemetry, ...] = ()
+        """The latest telemetry of the selected path; empty if there is none."""
+        self._path = 0
+        self._others: dict[int, tuple[HopTelemetry, ...]] = {}
+        self._latest_ns = 0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether any path has telemetry."""
+        return len(self.hops) > 0 or len(self._others) > 0
+
+    def select(self, path: int) -> None:
+        """Select the path of the packet that an acknowledgement is for."""
+        if path == self._path:
+            return
+        others = self._others
+        if len(self.hops):
+            others[self._path] = self.hops
+        if len(others) > _MOST_PATHS:
+            del others[next(iter(others))]
+        self._path, self.hops = path, others.pop(path, ())
+
+    def span_ns(self, elapsed_ns: int, now_ns: int) -> int:
+        """Return the time that a measurement of the selected path over `elapsed_ns` counts for, at most `elapsed_ns`.
+
+        A flow with one path is measured all the time. With several paths, the time since the flow's latest measurement
+        counts, so that the mean of a round trip contains all paths.
+        """
+        latest_ns, self._latest_ns = self._latest_ns, now_ns
+        return min(elapsed_ns, now_ns - latest_ns) if len(self._others) else elapsed_ns
 
 
 GROWING: Final = TelemetryLayout()

@@ -133,6 +133,16 @@ class LossRecovery:
         """Return the parameters with unset values derived from the path. Both must be in the same units."""
         return parameters
 
+    @classmethod
+    def is_tolerant(cls, parameters: Any) -> bool:
+        """Return whether the recovery with these parameters tolerates reordering."""
+        return cls.tolerates_reordering
+
+    @classmethod
+    def variant(cls, parameters: Any) -> "type[LossRecovery]":
+        """Return the class that implements the recovery with these parameters."""
+        return cls
+
     def __init__(self, parameters: Any, path: PathContext, rto_ns: int, first_index: int) -> None:
         """Start at packet `first_index`; `rto_ns` is the timeout of the settings, which not every algorithm uses."""
         self.cumulative = first_index
@@ -183,6 +193,14 @@ class LossRecovery:
     def on_timer(self, now_ns: int) -> int:
         """Handle a timeout at `deadline_ns`. Returns the number of packets newly found lost."""
         raise NotImplementedError
+
+    def is_timeout(self, now_ns: int) -> bool:
+        """Return whether the deadline that has passed is a retransmission timeout; otherwise `on_check` is called."""
+        return True
+
+    def on_check(self, now_ns: int) -> int:
+        """Handle a deadline that is no timeout. Returns the number of packets newly found lost."""
+        return 0
 
 
 def is_possible(

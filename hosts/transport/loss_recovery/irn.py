@@ -15,6 +15,7 @@ from pydantic import Field
 
 from sfc_testbed.hosts.transport.congestion.base import PathContext
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival, KeepingOrder, LossRecovery
+from sfc_testbed.hosts.transport.loss_recovery.holes import Holes
 from sfc_testbed.request.checks import MAX_COUNT, Count, Nanoseconds, PositiveCount
 from sfc_testbed.wire.units import two_digits_up
 
@@ -35,6 +36,13 @@ class IrnParameters:
     """BDP-FC: maximum packets from the first unacknowledged to the newest; -1: one BDP; 0: no cap (HPCC+IRN in TLT)."""
     held_packets: PositiveCount = 1 << 16
     """Maximum distance of an early packet from the gap; the receiver drops packets further ahead."""
+    reordering_packets: Count = 0
+    """A missing packet counts as lost once a packet sent this many later has arrived; 0: not by a number of packets.
+    Without any tolerance of reordering, it counts as lost once any later packet has arrived, as in the IRN paper."""
+    reordering_rtts: Annotated[float, Field(ge=0, le=1_000)] = 0.0
+    """A missing packet counts as lost this many base RTTs after a later packet has arrived; 0: not by time."""
+    reordering_ns: Nanoseconds = 0
+    """The same as a time; 0: derived from `reordering_rtts`."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -84,8 +92,20 @@ class Irn(LossRecovery):
             parameters,
             rto_low_ns=parameters.rto_low_ns or _RTO_LOW_RTTS * path.base_rtt_ns,
             rto_high_ns=parameters.rto_high_ns or two_digits_up(path.base_rtt_ns + path.full_queue_ns),
+            reordering_ns=parameters.reordering_ns or round(parameters.reordering_rtts * path.base_rtt_ns),
             cap_packets=cap_packets if cap_packets >= 0 else max(1, -(-path.bdp_bytes // path.payload_bytes)),
         )
+
+    @classmethod
+    def is_tolerant(cls, parameters: IrnParameters) -> bool:
+        """Return whether the parameters have a tolerance of reordering; a subclass needs its own implementation."""
+        has_limit = parameters.reordering_packets or parameters.reordering_rtts or parameters.reordering_ns
+        return cls is Irn and bool(has_limit)
+
+    @classmethod
+    def variant(cls, parameters: IrnParameters) -> type[LossRecovery]:
+        """Return the subclass with holes if the parameters have a tolerance of reordering."""
+        return TolerantIrn if cls.is_tolerant(parameters) else cls
 
     def __init__(self, parameters: IrnParameters, path: PathContext, rto_ns: int, first_index: int) -> None:
         super().__init__(parameters, path, rto_ns, first_index)
@@ -138,7 +158,7 @@ class Irn(LossRecovery):
             self._advance(cumulative)
         lost = self._forget_arrivals() if len(self._sacked) and self.cumulative in self._sacked else 0
         if selective > self.cumulative:
-            lost += self._find_gaps(selective)
+            lost += self._find_gaps(selective, now_ns)
         if progressed and self._after_timeout:
             lost += self._continue_after_timeout(now_ns)
         if progressed or lost or now_ns + self._timeout_ns() < self.deadline_ns:
@@ -178,18 +198,22 @@ class Irn(LossRecovery):
         self._lost = dict.fromkeys(range(self.cumulative, self._highest + 1))
         return forgotten
 
-    def _find_gaps(self, selective: int) -> int:
-        """Mark the packets between the highest arrival so far and `selective` as lost. Returns their number."""
+    def _find_gaps(self, selective: int, now_ns: int) -> int:
+        """Handle the arrival of packet `selective`. Returns the number of packets newly found lost."""
         if selective in self._sacked:
             return 0
         self._sacked.add(selective)
         self._lost.pop(selective, None)
         self._resent.discard(selective)
-        gaps = range(max(self._highest + 1, self.cumulative), selective)
-        for index in gaps:
-            self._lost[index] = None
+        first = max(self._highest + 1, self.cumulative)
         self._highest = max(self._highest, selective)
-        return len(gaps)
+        return self._on_gap(first, selective, now_ns) if first < selective else 0
+
+    def _on_gap(self, first: int, end: int, now_ns: int) -> int:
+        """Mark packets `first` to `end` - 1, which a later one has overtaken, as lost. Returns their number."""
+        for index in range(first, end):
+            self._lost[index] = None
+        return end - first
 
     def _continue_after_timeout(self, now_ns: int) -> int:
         is_for_first_sending = now_ns + self.held_ns < self._turn_ns + self._shortest_rtt_ns
@@ -213,3 +237,67 @@ class Irn(LossRecovery):
 
     def _timeout_ns(self) -> int:
         return self._rto_low_ns if self.in_flight() < self._rto_low_packets else self._rto_high_ns
+
+
+@mypyc_attr(allow_interpreted_subclasses=True)
+class TolerantIrn(Irn):
+    """An IRN sender that tolerates reordering: a packet that a later one has overtaken is a hole before it is lost.
+
+    `deadline_ns` is the time at which the first hole counts as lost, if that is before the timeout.
+    """
+
+    __slots__ = ("_holes", "_timeout_at_ns")
+
+    def __init__(self, parameters: IrnParameters, path: PathContext, rto_ns: int, first_index: int) -> None:
+        super().__init__(parameters, path, rto_ns, first_index)
+        self._holes = Holes(parameters.reordering_packets, parameters.reordering_ns)
+        self._timeout_at_ns = NEVER
+
+    def on_sent(self, index: int, now_ns: int) -> None:
+        """Do as IRN does, with the timeout as the deadline."""
+        self.deadline_ns = self._timeout_at_ns
+        super().on_sent(index, now_ns)
+        self._set_deadline()
+
+    def on_ack(self, cumulative: int, selective: int, negative: bool, now_ns: int) -> int:
+        """Do as IRN does, and find the holes that count as lost because of later arrivals."""
+        self.deadline_ns = self._timeout_at_ns
+        lost = super().on_ack(cumulative, selective, negative, now_ns)
+        return lost + self._lose_holes(now_ns)
+
+    def on_timer(self, now_ns: int) -> int:
+        """Do as IRN does; all holes count as lost."""
+        lost = super().on_timer(now_ns)
+        self._holes.clear()
+        self._set_deadline()
+        return lost
+
+    def is_timeout(self, now_ns: int) -> bool:
+        """Return whether the timeout is over."""
+        return self._timeout_at_ns <= now_ns
+
+    def on_check(self, now_ns: int) -> int:
+        """Find the holes whose time is over."""
+        self.deadline_ns = self._timeout_at_ns
+        return self._lose_holes(now_ns)
+
+    def _on_gap(self, first: int, end: int, now_ns: int) -> int:
+        self._holes.add(first, end, now_ns)
+        return 0
+
+    def _forget_arrivals(self) -> int:
+        self._holes.clear()
+        return super()._forget_arrivals()
+
+    def _lose_holes(self, now_ns: int) -> int:
+        lost = self._holes.take_lost(self.cumulative, self._sacked, self._highest, now_ns)
+        for index in lost:
+            self._lost[index] = None
+        if lost:
+            self._start_timer(now_ns)
+        self._set_deadline()
+        return len(lost)
+
+    def _set_deadline(self) -> None:
+        self._timeout_at_ns = self.deadline_ns
+        self.deadline_ns = min(self.deadline_ns, self._holes.next_ns)

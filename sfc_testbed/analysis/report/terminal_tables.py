@@ -345,6 +345,7 @@ def key_figures(result: RunResult) -> list[tuple[str, str]]:
         ("sent again", _resent(result)),
         *_reordering(result),
         *_trimmed(result),
+        *_flowlets(result),
         ("BTS sent", format_count(count_of(result.bts, "sent"))),
         ("PFC sent", format_count(count_of(result.pfc, "sent"))),
         *_bfc(result),
@@ -405,6 +406,14 @@ def _trimmed(result: RunResult) -> list[tuple[str, str]]:
     """Return the count of trimmed packets if the switches trim packets to headers."""
     events = result.switch_events or {}
     return [("packets trimmed", f"{events['trimmed']:,}")] if "trimmed" in events else []
+
+
+def _flowlets(result: RunResult) -> list[tuple[str, str]]:
+    """Return the count of flowlets if the load balancing of switches has flowlets."""
+    events = result.switch_events or {}
+    if "flowlet_begun" not in events:
+        return []
+    return [("flowlets", f"{events['flowlet_begun']:,}, of which {events.get('flowlet_moved', 0):,} changed the path")]
 
 
 def slowdown_table(result: RunResult) -> Fitted:

@@ -101,6 +101,7 @@ def _transport_tables() -> Iterator[RenderableType]:
     from sfc_testbed.cli.listing.settings import record_settings
     from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
     from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+    from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS
     from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
     from sfc_testbed.hosts.transport.settings import TransportSettings
     from sfc_testbed.testbed.plan.network_settings import FOLLOW_FROM_NETWORK
@@ -114,6 +115,7 @@ def _transport_tables() -> Iterator[RenderableType]:
         ("congestion", CONGESTION_CONTROLS),
         ("flow_control", FLOW_CONTROLS),
         ("loss_recovery", LOSS_RECOVERIES),
+        ("load_balancing", LOAD_BALANCINGS),
     ):
         yield Text(f"transport.{part}: {', '.join(algorithms)}\n", style="bold")
         for name, algorithm in algorithms.items():

@@ -97,13 +97,18 @@ class FlowOnWire:
         return None
 
     def _is_signalled(self, frame: bytes) -> bool:
-        """Whether a frame to the source is a BTS that names this flow's queue pair, or its UDP port only."""
+        """Whether a frame to the source is a BTS that names this flow's queue pair, or its UDP port only.
+
+        A BTS with a cause names the queue pair even if the packets of the flow have different UDP source ports.
+        """
         if not _is_udp(frame) or int.from_bytes(frame[36:38], "big") != BTS_UDP_PORT:
             return False
         signal = unpack_frame(frame)
-        if signal is None or signal.source_port != source_port(self.source_qpn):
+        if signal is None:
             return False
-        return signal.cause == BtsCause.UNKNOWN or signal.destination_qpn == self.destination_qpn
+        if signal.cause != BtsCause.UNKNOWN:
+            return signal.destination_qpn == self.destination_qpn
+        return signal.source_port == source_port(self.source_qpn)
 
 
 class FlowFilter:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The commands of the control plane as values: table entries, mirroring sessions and queues of flows.
+"""The commands of the control plane as values: table entries, mirroring sessions, queues of flows and registers.
 
 `str` gives the text that `simple_switch_CLI` accepts. It is made where a switch or a file needs it, and nowhere parsed.
 """
@@ -76,7 +76,19 @@ class FlowQueues:
         return _line("port_queues", self.port, self.traffic_class, self.queues, self.turn_bytes)
 
 
-Command: TypeAlias = TableEntry | ChangedEntry | ClearedTable | MirrorSession | FlowQueues
+@dataclass(frozen=True, slots=True)
+class RegisterCell:
+    """The value of a cell of a register."""
+
+    register: str
+    index: int
+    value: int
+
+    def __str__(self) -> str:
+        return f"register_write {self.register} {self.index} {self.value}"
+
+
+Command: TypeAlias = TableEntry | ChangedEntry | ClearedTable | MirrorSession | FlowQueues | RegisterCell
 
 
 def _line(*words: Value) -> str:

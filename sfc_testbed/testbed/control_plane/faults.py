@@ -14,6 +14,7 @@ from sfc_testbed.scenarios.faults.impairments import Impairment
 from sfc_testbed.scenarios.faults.kinds import LinkDown
 from sfc_testbed.scenarios.faults.nodes import Stall, SwitchRestart
 from sfc_testbed.testbed.control_plane.rerouting import Rerouting
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.model import Link, Port, Topology
 from sfc_testbed.wire.dilation import Dilation
 
@@ -45,7 +46,9 @@ class _Outage:
         return _Outage(self.link, self.begin_ns + delay_ns, None if self.end_ns is None else self.end_ns + delay_ns)
 
 
-def fault_commands(topology: Topology, faults: Sequence[Fault], dilation: Dilation) -> Sequence[PlannedCommand]:
+def fault_commands(
+    topology: Topology, faults: Sequence[Fault], dilation: Dilation, settings: SwitchSettings
+) -> Sequence[PlannedCommand]:
     """Return all commands in order of time. At the same time, links and nodes change before routes.
 
     Times in the text of a command are wall ns.
@@ -58,7 +61,7 @@ def fault_commands(topology: Topology, faults: Sequence[Fault], dilation: Dilati
     commands = [
         *_link_commands(topology, outages),
         *(PlannedCommand(*line) for line in lines),
-        *_route_commands(topology, detected),
+        *_route_commands(topology, detected, settings),
     ]
     return sorted(commands, key=lambda command: command.time_ns)
 
@@ -89,8 +92,10 @@ def _link_command(topology: Topology, time_ns: int, link: Link, state: str) -> I
             yield PlannedCommand(time_ns, end.node, f"port_link {end.number} {state}")
 
 
-def _route_commands(topology: Topology, detected: Sequence[_Outage]) -> Iterator[PlannedCommand]:
-    rerouting = Rerouting(topology)
+def _route_commands(
+    topology: Topology, detected: Sequence[_Outage], settings: SwitchSettings
+) -> Iterator[PlannedCommand]:
+    rerouting = Rerouting(topology, settings)
     for time_ns in _times(detected):
         for switch, changes in rerouting.around(_dead_at(time_ns, detected)).items():
             yield from (PlannedCommand(time_ns, switch, str(change)) for change in changes)

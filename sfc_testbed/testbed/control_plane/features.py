@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Table entries that enable the mechanisms of a switch: BTS, cache, estimator, SFC-P, PFC, BFC, ECN, INT, QCN,
-trimming and spraying.
+trimming and load balancing.
 
 Each mechanism has a function that yields nothing if the settings leave the mechanism off. P4 cannot divide, so ratios
 become fixed-point factors here, computed from wall rates.
@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sfc_testbed.testbed.control_plane.entries import Command, FlowQueues, MirrorSession, TableEntry
+from sfc_testbed.testbed.control_plane.fixed_point import WORD_BITS, FixedPointError, require_word
+from sfc_testbed.testbed.control_plane.load_balancing import load_balancing_commands
 from sfc_testbed.testbed.control_plane.prototype import (
     OVERFLOW_US,
     PAUSE_SHIFT,
@@ -43,7 +45,6 @@ SUPPRESSION_BY_CLOCK = "by_clock"
 """The action whose last parameter is the lag of a switch's clock, in us modulo 2^48."""
 _Q24 = 1 << 24
 _Q32 = 1 << 32
-_WORD_BITS = 32
 _ALPHA_BITS = 16
 _PERIOD_BITS = 20
 """Approximate number of bits of a period counted in ticks; the period is accurate to 1/4096."""
@@ -64,10 +65,6 @@ _BFC_KEEP_HOP_RTTS = 3
 _BFC_RESUMES_PER_HOP_RTT = 2
 """Upstream queues that each queue resumes per hop RTT at most (docs/sources.md#bfc)."""
 _HEADROOM_DELAYS = 3  # docs/sources.md#pfc: the round trip, and frames already in flight
-
-
-class FixedPointError(ValueError):
-    """A ratio that the data plane's fixed point cannot represent at this dilation; the message is one line."""
 
 
 def feature_commands(
@@ -95,7 +92,7 @@ def feature_commands(
     yield from _qcn_commands(settings)
     yield from _bolt_commands(topology, switch, settings, dilation)
     yield from _trimming_commands(settings)
-    yield from _spraying_commands(settings)
+    yield from load_balancing_commands(topology, switch, settings, dilation)
 
 
 def byte_time_us_q24(rate_bps: int) -> int:
@@ -133,7 +130,7 @@ def pause_time_entry(settings: SwitchSettings, port: SwitchPort, rate_bps: int, 
     if settings.pause_method == "shifts":
         parameters = (_of_rate(PAUSE_SHIFT, rate_bps), dilation.factor, int(port.peer_is_host))
         return TableEntry(table, "port_shift", keys, parameters)
-    byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
+    byte_us = require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
     return TableEntry(table, "port_speed", keys, (byte_us, int(port.peer_is_host)))
 
 
@@ -146,8 +143,8 @@ def _suppression_commands(settings: SwitchSettings, dilation: Dilation) -> Itera
     period_us = suppression_period_us(settings, dilation)
     if not period_us:
         return
-    if settings.suppression_key == "addresses":
-        yield TableEntry("suppression_key", "by_addresses")
+    if settings.suppression_key != "flow":
+        yield TableEntry("suppression_key", f"by_{settings.suppression_key.replace('-', '_')}")
     if settings.suppression_filter == "banks":
         yield TableEntry("suppression", "banks")
         yield TableEntry("suppression_period", "swap_after", parameters=(period_us,))
@@ -156,7 +153,7 @@ def _suppression_commands(settings: SwitchSettings, dilation: Dilation) -> Itera
         yield TableEntry("suppression", "filter", parameters=(period_us,))
         return
     tick_bits = max(0, period_us.bit_length() - _PERIOD_BITS)
-    periods_q32 = min((1 << _WORD_BITS) - 1, -(-(1 << _WORD_BITS + tick_bits) // period_us))
+    periods_q32 = min((1 << WORD_BITS) - 1, -(-(1 << WORD_BITS + tick_bits) // period_us))
     yield TableEntry("suppression", SUPPRESSION_BY_CLOCK, parameters=(periods_q32, tick_bits, 0))
 
 
@@ -165,9 +162,9 @@ def _pause_unit_commands(settings: SwitchSettings, dilation: Dilation) -> Iterat
     factor = dilation.factor
     if factor == 1:
         return
-    if factor >= 1 << _WORD_BITS:
-        raise FixedPointError(f"a dilation of {factor} is too large for BTS; the largest is {(1 << _WORD_BITS) - 1}")
-    shift = _WORD_BITS - 1 + (factor - 1).bit_length()
+    if factor >= 1 << WORD_BITS:
+        raise FixedPointError(f"a dilation of {factor} is too large for BTS; the largest is {(1 << WORD_BITS) - 1}")
+    shift = WORD_BITS - 1 + (factor - 1).bit_length()
     is_down = settings.pause_rounding == "down"
     parameters = (factor, -(-(1 << shift) // factor), shift, 0 if is_down else factor - 1)
     yield TableEntry("dilation", "divide", parameters=parameters)
@@ -182,7 +179,7 @@ def _estimator_commands(
     if not settings.estimator or not topology.switch[switch].is_tor:
         return
     halvings = round(_Q24 * 1000 / (dilation.wall_ns(settings.estimator_tau_ns) * _LN2))
-    if not _LEAST_HALVINGS <= halvings < 1 << _WORD_BITS:
+    if not _LEAST_HALVINGS <= halvings < 1 << WORD_BITS:
         word = "long" if halvings < _LEAST_HALVINGS else "short"
         raise FixedPointError(f"estimator_tau_ns {settings.estimator_tau_ns} is too {word} for the estimator")
     q_th_bytes = settings.q_th_bytes if settings.estimator_q_th_bytes is None else settings.estimator_q_th_bytes
@@ -191,7 +188,7 @@ def _estimator_commands(
     for index, host in enumerate(remote_hosts):
         rate_bps = topology.host_link[host.name].rate_bps
         tau_rate_bytes = round(settings.estimator_tau_ns * rate_bps / 8e9)
-        byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
+        byte_us = require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
         parameters = (index, halvings, tau_rate_bytes, byte_us, q_th_bytes, q_tg_bytes)
         yield TableEntry("watched_destination", "watch", (host.ip,), parameters)
 
@@ -208,10 +205,10 @@ def _sfc_p_commands(topology: Topology, switch: str, settings: SwitchSettings, d
             mac = _mac(topology, switch, port)
             if settings.sfc_p_quanta == "shifts":
                 per_us = (_of_rate(QUANTA_PER_US, port.rate_bps) * _Q32 + dilation.factor // 2) // dilation.factor
-                overflow_us = _require_word("an overflow", OVERFLOW_US[port.rate_bps] * dilation.factor, port.rate_bps)
+                overflow_us = require_word("an overflow", OVERFLOW_US[port.rate_bps] * dilation.factor, port.rate_bps)
                 yield TableEntry("sfc_p", "pause_server_by_factor", (port.number,), (per_us, overflow_us, mac))
                 continue
-            longest_us = _require_word("a pause of 65535 quanta", _longest_pause_us(rate_bps), port.rate_bps)
+            longest_us = require_word("a pause of 65535 quanta", _longest_pause_us(rate_bps), port.rate_bps)
             yield TableEntry("sfc_p", "pause_server", (port.number,), (per_us, longest_us, mac))
 
 
@@ -226,7 +223,7 @@ def _pfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     slowest_bps = min(link.rate_bps for link in topology.links)
     fastest_bps = max(port.rate_bps for port in ports)
     longest_us = _longest_pause_us(dilation.wall_bps(fastest_bps))
-    refresh_us = _require_word("a pause of 65535 quanta", longest_us, fastest_bps) // 2
+    refresh_us = require_word("a pause of 65535 quanta", longest_us, fastest_bps) // 2
     last_port = max(port.number for port in ports)
     for port in ports:
         alpha = round(settings.pfc_alpha * ALPHA_ONE * port.rate_bps / slowest_bps)
@@ -258,7 +255,7 @@ def _bfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
     keep_us = _BFC_KEEP_HOP_RTTS * dilation.wall_ns(hop_ns) // 1000
     turn_us = max(1, dilation.wall_ns(hop_ns) // (1000 * _BFC_RESUMES_PER_HOP_RTT))
     longest_us = QUEUE_PAUSE_QUANTA * min(_longest_pause_us(dilation.wall_bps(port.rate_bps)) for port in ports)
-    refresh_us = _require_word("the pause of a queue", longest_us, max(port.rate_bps for port in ports)) // 2
+    refresh_us = require_word("the pause of a queue", longest_us, max(port.rate_bps for port in ports)) // 2
     for port in ports:
         hop_bytes = hop_ns * port.rate_bps // (8 * 1_000_000_000)
         units = round(dilation.wall_bps(port.rate_bps) * _Q24 / (QUEUE_PAUSE_QUANTA * PFC_QUANTUM_BITS * _US))
@@ -300,7 +297,7 @@ def _qcn_commands(settings: SwitchSettings) -> Iterator[Command]:
     if q_eq_bytes is None:
         return
     most_bytes = q_eq_bytes * (2 * w + 1)
-    levels_q32 = -(-(_MOST_FEEDBACK << _WORD_BITS) // most_bytes)
+    levels_q32 = -(-(_MOST_FEEDBACK << WORD_BITS) // most_bytes)
     yield TableEntry("qcn", "congestion_point", (CLASS_DATA,), (q_eq_bytes, w, most_bytes, levels_q32))
     for level in range(_FEEDBACK_LEVELS):
         yield TableEntry("qcn_interval", "next_after", (level,), (settings.qcn_sample_bytes // (level + 1),))
@@ -313,9 +310,9 @@ def _bolt_commands(topology: Topology, switch: str, settings: SwitchSettings, di
     supply_bytes = settings.bolt_supply_bytes
     most_tokens = _MOST_RAMP_UP_TOKENS if settings.bolt_ramp_up else 0
     for port in topology.ports[switch]:
-        byte_us = _require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
+        byte_us = require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
         supply_us = _NEVER_IDLE_US_Q16 if supply_bytes is None else supply_bytes * byte_us >> 8
-        byte_units = _require_word("the time of a byte", _byte_time_units_q24(port.rate_bps), port.rate_bps)
+        byte_units = require_word("the time of a byte", _byte_time_units_q24(port.rate_bps), port.rate_bps)
         parameters = (settings.bolt_threshold_bytes, byte_us, byte_units, supply_us, most_tokens, CLASS_DATA)
         yield TableEntry("bolt", "bolt_port", (port.number,), parameters)
 
@@ -326,17 +323,6 @@ def _trimming_commands(settings: SwitchSettings) -> Iterator[Command]:
         data_limits = (settings.trim_queue_bytes, CLASS_CONTROL, headers)
         yield TableEntry("trimming", "data_queue", (CLASS_DATA,), data_limits)
         yield TableEntry("trimming", "header_queue", (CLASS_CONTROL,), (headers,))
-
-
-def _spraying_commands(settings: SwitchSettings) -> Iterator[Command]:
-    if settings.load_balancing == "spray":
-        yield TableEntry("spraying", "spray")
-
-
-def _require_word(what: str, value: int, rate_bps: int) -> int:
-    if value >= 1 << _WORD_BITS:
-        raise FixedPointError(f"{what} of a link of {rate_bps} bit/s is too long for the data plane")
-    return value
 
 
 def _of_rate(constants: Mapping[int, int], rate_bps: int) -> int:

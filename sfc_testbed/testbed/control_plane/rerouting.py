@@ -13,7 +13,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sfc_testbed.testbed.control_plane.commands import next_hop
-from sfc_testbed.testbed.control_plane.entries import ChangedEntry, Command, TableEntry
+from sfc_testbed.testbed.control_plane.entries import ChangedEntry, Command, RegisterCell, TableEntry
+from sfc_testbed.testbed.control_plane.load_balancing import COMPARES_PORTS, member_cell
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.model import Link, Topology
 from sfc_testbed.topologies.routes import Route, routes
 
@@ -34,7 +36,8 @@ class _Tables:
 class Rerouting:
     """The current routes of all switches of a network, initially the routes of `testbed.control_plane.commands`."""
 
-    def __init__(self, topology: Topology) -> None:
+    def __init__(self, topology: Topology, settings: SwitchSettings) -> None:
+        self._settings = settings
         self._topology = topology
         self._base = routes(topology)
         self._tables = {name: _first_tables(table) for name, table in self._base.items()}
@@ -62,6 +65,13 @@ class Rerouting:
                 commands[name] = changes
         return commands
 
+    def cells(self, switch: str, settings: SwitchSettings) -> Iterator[RegisterCell]:
+        """Adopt new settings, and yield the register cells that they need for the switch's current routes."""
+        self._settings = settings
+        if settings.load_balancing in COMPARES_PORTS:
+            for (group, member), (_, port) in self._tables[switch].members.items():
+                yield member_cell(group, member, port)
+
     def _change(self, switch: str, place: int, ports: tuple[int, ...]) -> Iterator[Command]:
         tables = self._tables[switch]
         if tables.ports[place] == ports:
@@ -82,6 +92,8 @@ class Rerouting:
         if old_port == port:
             return
         members[group, member] = (handle, port)
+        if self._settings.load_balancing in COMPARES_PORTS:
+            yield member_cell(group, member, port)
         parameters = next_hop(self._topology, switch, self._ports[switch][port])
         if old_port is None:
             yield TableEntry("ecmp_members", "next_hop", (group, member), parameters)

@@ -24,6 +24,9 @@ FROM_NETWORK: Mapping[str, float] = {
     "estimator_tau_rtt": 1,
     "header_queue_bdp": 1,
     "bolt_supply_packets": 1,
+    "flowlet_gap_rtt": 10,
+    "conga_tau_rtt": 16,
+    "conga_aging_rtt": 50,
 }
 """Settings whose defaults are these multiples of a network's BDP, base RTT or data packet."""
 
@@ -56,8 +59,9 @@ class SwitchSettings(BaseModel):
     suppression_timer: Literal["clock", "trigger"] = Field(
         "clock", description="Start of a period: a free-running timer, or the first trigger after the last one."
     )
-    suppression_key: Literal["flow", "addresses"] = Field(
-        "flow", description="Who gets one BTS in a period: a 5-tuple, or source, destination and DSCP (prototype)."
+    suppression_key: Literal["flow", "addresses", "queue-pair"] = Field(
+        "flow",
+        description="Who gets one BTS per period: a 5-tuple, a pair of hosts and DSCP (prototype), or a queue pair.",
     )
     suppression_filter: Literal["salted", "banks"] = Field(
         "salted",
@@ -113,8 +117,29 @@ class SwitchSettings(BaseModel):
     header_queue_bytes: Annotated[int, Field(ge=1_000, le=0xFFFF_FFFF)] = Field(
         125_000, description="Limit of NDP's queue of headers, ACKs and pulls if packets are trimmed: 1 BDP."
     )
-    load_balancing: Literal["ecmp", "spray"] = Field(
+    load_balancing: Literal["ecmp", "spray", "round-robin", "flowlet", "drill", "adaptive", "conga"] = Field(
         "ecmp", description="How a switch chooses among equal-cost ports: `list` shows what each name means."
+    )
+    flowlet_gap_ns: Annotated[int, Field(ge=0, le=10_000_000_000)] = Field(
+        100_000, description="Gap after which packets of a flow may take another path (flowlet, adaptive, conga)."
+    )
+    flowlet_cells: Annotated[int, Field(ge=1, le=65_536)] = Field(
+        65_536, description="Cells of a switch's flowlet table; flows in the same cell share a path."
+    )
+    drill_samples: Annotated[int, Field(ge=1, le=2)] = Field(
+        2, description="DRILL's d, the random ports that a packet compares."
+    )
+    drill_memory: Annotated[int, Field(ge=0, le=1)] = Field(
+        1, description="DRILL's m, the best ports of the last packet that the next one compares too."
+    )
+    adaptive_unit: Literal["packet", "flowlet"] = Field(
+        "packet", description="What load balancing `adaptive` sends to the least queued port."
+    )
+    conga_tau_ns: Annotated[int, Field(ge=100, le=10_000_000_000)] = Field(
+        160_000, description="CONGA's time constant, over which the load of a link is measured."
+    )
+    conga_aging_ns: Annotated[int, Field(ge=1_000, le=10_000_000_000)] = Field(
+        500_000, description="Period in which a reported load halves in CONGA if it is not renewed."
     )
     int_telemetry: bool = Field(False, description="Whether switches write a record into packets with an INT header.")
     qcn_q_eq_bytes: Annotated[int, Field(ge=1_000, le=100_000_000)] | None = Field(
@@ -188,8 +213,13 @@ class SwitchSettings(BaseModel):
 
     @property
     def reorders(self) -> bool:
-        """Whether packets that a flow sends back to back may take different paths and overtake one another."""
-        return self.load_balancing != "ecmp"
+        """Whether packets that a flow sends back to back may take different paths and overtake one another.
+
+        Flowlets are further apart than the difference of the paths, unless their gap is set to 0.
+        """
+        has_flowlets = self.load_balancing in ("flowlet", "conga")
+        has_flowlets |= self.load_balancing == "adaptive" and self.adaptive_unit == "flowlet"
+        return self.changes_paths and (not has_flowlets or self.flowlet_gap_ns == 0)
 
     @property
     def makes_bts(self) -> bool:

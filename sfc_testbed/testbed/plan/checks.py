@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from sfc_testbed.request.checks import refusal
 from sfc_testbed.request.extensions import described, load
-from sfc_testbed.request.load_balancing import scheme_with
+from sfc_testbed.request.load_balancing import program_settings_of, scheme_with
 from sfc_testbed.request.seeds import check_seed
 from sfc_testbed.request.settings import SettingsByPart, by_part
 from sfc_testbed.request.shown import nearest, shortened, shown
@@ -28,7 +28,7 @@ from sfc_testbed.testbed.control_plane.commands import MoreEntries
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.switch_targets import SwitchTarget, switch_target
-from sfc_testbed.testbed.program.registered import SwitchProgram, as_recorded, entries_of, registered
+from sfc_testbed.testbed.program.registered import as_recorded, entries_of, registered
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
 
@@ -216,21 +216,28 @@ def validated(model: type[Model], fields: Mapping[str, Any], where: str, more_na
 
 def program_settings(spec: RunSpec, typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of the run's P4 program for config.json. UsageError if it has no such settings."""
-    return as_recorded(_program_settings(registered(spec.program), typed))
+    return as_recorded(_program_settings(spec, typed))
 
 
 def entries_of_program(spec: RunSpec, typed: Mapping[str, Any], topology: Topology) -> MoreEntries:
     """Return the entries of the run's P4 program, if an extension added the program."""
-    row = registered(spec.program)
-    return entries_of(row, topology, _program_settings(row, typed))
+    return entries_of(registered(spec.program), topology, _program_settings(spec, typed))
 
 
-def _program_settings(row: SwitchProgram | None, typed: Mapping[str, Any]) -> BaseModel | None:
+def _program_settings(spec: RunSpec, typed: Mapping[str, Any]) -> BaseModel | None:
+    """Return the settings of the run's P4 program: those of the load balancing, which typed ones override."""
+    row, balancing = registered(spec.program), program_settings_of(spec.load_balancing)
+    if row is None and balancing:
+        raise UsageError(
+            f"--load-balancing {spec.load_balancing}: sets program.{next(iter(balancing))} of the P4 program of an "
+            "extension; select the program with --p4 NAME"
+        )
+    typed = {**balancing, **typed}
     if row is not None:
         return validated(row.settings, typed, f"program {row.name}")
     if typed:
         raise UsageError(
-            f"program.{shortened(next(iter(typed)))}: only the P4 program of an extension has settings: "
+            f"--set program.{shortened(next(iter(typed)))}: only the P4 program of an extension has settings: "
             "--use FILE.py --p4 NAME"
         )
     return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands, network_commands, no_entries
-from sfc_testbed.testbed.control_plane.features import FixedPointError
+from sfc_testbed.testbed.control_plane.fixed_point import FixedPointError
 from sfc_testbed.testbed.control_plane.prototype import unknown_rate
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError

@@ -25,6 +25,7 @@ from sfc_testbed.request.spec import Physics
 from sfc_testbed.testbed.control_plane.settings import FROM_NETWORK, SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.checks import validated
+from sfc_testbed.testbed.plan.paths import check_load_balancing
 from sfc_testbed.testbed.plan.switch_targets import SwitchTarget
 from sfc_testbed.topologies.model import Topology
 from sfc_testbed.topologies.physics import NetworkPhysics, multiples_of, network_physics
@@ -123,6 +124,7 @@ def network_settings(topology: Topology, switch: Sequence[Layer], transport: Seq
         _check_trimming(switches, hosts, physics.packet_bytes)
         _check_signals(switches, hosts, physics)
         _check_backpressure(switches, hosts)
+        check_load_balancing(topology, switches)
     except UsageError as error:
         raise UsageError(_as_typed(str(error), physics, (*switch, *transport))) from error
     return NetworkSettings(physics, switches, hosts)

@@ -21,7 +21,7 @@ from sfc_testbed.place import command_name
 from sfc_testbed.request.command import repeat_command
 from sfc_testbed.request.extensions import is_compiled, load
 from sfc_testbed.request.installed import version_of
-from sfc_testbed.request.load_balancing import LOAD_BALANCINGS, LoadBalancing, program_settings_of, scheme_with
+from sfc_testbed.request.load_balancing import LOAD_BALANCINGS, LoadBalancing, scheme_with
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Scheme
 from sfc_testbed.request.settings import SettingsByPart, by_part, settings_words
 from sfc_testbed.request.spec import FaultSpan, RunConfig, RunSpec
@@ -39,7 +39,7 @@ from sfc_testbed.testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATIO
 from sfc_testbed.testbed.plan.fixed_point import commands_at, commands_near
 from sfc_testbed.testbed.plan.goodput import goodput_interval_ns
 from sfc_testbed.testbed.plan.network_settings import NetworkSettings, network_settings, on_target
-from sfc_testbed.testbed.plan.suitability import setting_warnings
+from sfc_testbed.testbed.plan.suitability import is_sprayed, setting_warnings
 from sfc_testbed.testbed.plan.switch_targets import SWITCH_TARGETS, SwitchTarget, check_faults
 from sfc_testbed.testbed.program.fit import check_fits
 from sfc_testbed.testbed.program.sources import check_artifacts
@@ -160,7 +160,6 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     scenario, scale = checks.scenario_at_scale(spec)
     scheme = scheme_with(spec.scheme, spec.load_balancing)
     settings = by_part(spec.settings)
-    program = {**program_settings_of(spec.load_balancing), **settings.program}
     traffic = _traffic(spec, scenario, scale, settings)
     topology = traffic.topology
     goodput = {"goodput_interval_ns": goodput_interval_ns(topology, traffic.flows, traffic.duration_ms)}
@@ -182,14 +181,14 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     captured_ports(spec.captures, topology, flows)
     waits = _waits(topology, flows, network.transport, network.switch)
     requested = spec.dilation if decided is None else decided.factor
-    more = checks.entries_of_program(spec, program, topology)
+    more = checks.entries_of_program(spec, settings.program, topology)
     dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch, more)
     fields_of_run = {
         **traffic.recorded,
         "scenario": scenario.name,
         "scheme": scheme.name,
         "overridden": _overridden(scheme, settings),
-        "program_settings": checks.program_settings(spec, program),
+        "program_settings": checks.program_settings(spec, settings.program),
         "fault_spans": _fault_spans(faults),
         "setting_warnings": (
             *traffic.notes,
@@ -209,7 +208,6 @@ def plan_network(spec: RunSpec) -> RunPlan:
     checks.check_hosts(spec.hosts, "real")
     scheme = scheme_with(spec.scheme, spec.load_balancing)
     settings = by_part(spec.settings)
-    program = {**program_settings_of(spec.load_balancing), **settings.program}
     if settings.workload:
         raise UsageError(f"--set {next(iter(settings.workload))}: a network without a scenario has no such setting")
     topology = checks.network_named("clos" if spec.topology is None else spec.topology, settings.topology)
@@ -220,7 +218,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
     target = checks.target_for(spec, "real", network.switch, f"scheme {scheme.name}")
     network = on_target(network, target)
     dilation = Dilation(spec.dilation or NETWORK_DILATION)
-    more = checks.entries_of_program(spec, program, topology)
+    more = checks.entries_of_program(spec, settings.program, topology)
     commands = commands_at(topology, network.switch, dilation, spec.seed, more)
     balancing = "" if spec.load_balancing is None else f" --load-balancing {spec.load_balancing}"
     p4_option = "" if spec.program is None else f" --p4 {shlex.quote(str(spec.program.word))}"
@@ -233,7 +231,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
         "clock": "real",
         "duration_ms": 0.0,
         "workload": {},
-        "program_settings": checks.program_settings(spec, program),
+        "program_settings": checks.program_settings(spec, settings.program),
         "command": f"{command_name()} cli --topology {topology.name} --scheme {scheme.name}{options}",
     }
     config = _config(spec, dilation, target, topology, network, commands, fields_of_network)
@@ -271,8 +269,8 @@ def _dilation_and_commands(
 
 
 def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings, switch: SwitchSettings) -> Waits:
-    nic_bps = transport.line_rate_bps
-    return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=nic_bps, is_sprayed=switch.reorders)
+    nic_bps, sprayed = transport.line_rate_bps, is_sprayed(switch, transport)
+    return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=nic_bps, is_sprayed=sprayed)
 
 
 _NAMED_BY_SCHEMES = ("congestion", "flow_control", "loss_recovery")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv4Network
 
 from sfc_testbed.request.spec import P4Program
-from sfc_testbed.testbed.control_plane.entries import Command, TableEntry, Value
+from sfc_testbed.testbed.control_plane.entries import Command, RegisterCell, TableEntry, Value
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.program.declared import Action, Array, Key, Program, Table, UnknownName, number
 from sfc_testbed.testbed.program.user_program import declarations_of
@@ -39,6 +39,8 @@ def check_fits(
             for command in commands[switch.name]:
                 if isinstance(command, TableEntry):
                     _check_entry(program, switch.name, command)
+                elif isinstance(command, RegisterCell):
+                    _check_cell("register", program.register(command.register), command.index)
     except UnknownName as error:
         raise UsageError(f"--p4 {user_program.word}: the program has {error.briefly}") from error
     except CommandError as error:
@@ -56,7 +58,7 @@ def _check_cells(program: Program, ports: Sequence[int]) -> None:
 
 def _check_cell(what: str, array: Array, index: int) -> None:
     if index >= array.size:
-        raise CommandError(f"{what} {array.name} has {array.size} cells, but cell {index} is read")
+        raise CommandError(f"{what} {array.name} has {array.size} cells, but cell {index} is used")
 
 
 def _check_entry(program: Program, switch: str, entry: TableEntry) -> None:

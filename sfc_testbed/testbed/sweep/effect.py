@@ -16,7 +16,7 @@ from dataclasses import astuple
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.control_plane.commands import settings_commands
 from sfc_testbed.testbed.control_plane.entries import Command
-from sfc_testbed.testbed.control_plane.features import FixedPointError
+from sfc_testbed.testbed.control_plane.fixed_point import FixedPointError
 from sfc_testbed.testbed.plan.dilations import NETWORK_DILATION
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.wire.dilation import Dilation

@@ -222,7 +222,7 @@ def _engines(plan: RunPlan, names: Sequence[str]) -> dict[str, SwitchEngine]:
     if plan.faults:
         from sfc_testbed.testbed.control_plane.faults import fault_commands  # most runs have none
 
-        for planned in fault_commands(plan.topology, plan.faults, plan.dilation):
+        for planned in fault_commands(plan.topology, plan.faults, plan.dilation, plan.switch_settings):
             if planned.switch in engines:
                 engines[planned.switch].command(f"at {plan.dilation.wall_ns(planned.time_ns)} {planned.line}")
     return engines

@@ -42,7 +42,7 @@ from sfc_testbed.wire.roce.packets import (
     has_immediate,
     icrc_state,
 )
-from sfc_testbed.wire.words import WORD_BYTES, half_word_at, little_word_at, word_at
+from sfc_testbed.wire.words import WORD_BYTES, half_word_at, little_word_at, swapped, word_at
 
 _ETHERTYPE_OFFSET: Final = 12
 _PROTOCOL_OFFSET: Final = IP_OFFSET + 9
@@ -54,6 +54,8 @@ _PADS_OFFSET: Final = BTH_OFFSET + 1
 _BECN_OFFSET: Final = BTH_OFFSET + 4
 """Offsets in a plain frame. They are fixed, since IPv4 headers with options are not accepted."""
 _WORD_SHIFT: Final = shift_of(WORD_BYTES)
+_PORT_SHIFT: Final = shift_of(PSN_OFFSET - UDP_OFFSET - WORD_BYTES)
+"""CRC shift by the bytes of the masked header behind the UDP ports."""
 _MAC_MASK: Final = (1 << 48) - 1
 _LENGTH_BYTE: Final = 17
 _SOURCE_BYTE: Final = 29
@@ -72,7 +74,8 @@ _LATEST_HEADERS: Final = 1 << 8
 class RoceHeader:
     """The decoded headers of a packet up to its PSN, without the records of telemetry.
 
-    Packets whose headers are equal up to the PSN share one object.
+    Packets whose headers are equal up to the PSN share one object, and so do successive packets of a queue pair that
+    differ in the UDP source port: read the port from the frame.
     """
 
     __slots__ = (
@@ -92,6 +95,7 @@ class RoceHeader:
         "icrc_offset",
         "icrc_state",
         "is_data",
+        "is_own",
         "is_whole_words",
         "opcode",
         "prefix",
@@ -136,8 +140,25 @@ class RoceHeader:
         self._last_word: i64 = 0
         self._last_word_crc: i64 = word_crc(0, 0)
         """The last word of the latest acknowledgement and its CRC, since the word is the same for many packets."""
+        self.is_own = False
+        """Whether only one place of a decoder holds this object, which may then change its port."""
         self.bth: i64 = 0
         """First eight bytes of the BTH of those frames."""
+
+    def set_source_port(self, frame: bytes, fixed: i64) -> None:
+        """Change the UDP source port to that of a frame that differs in no other of the first `fixed` bytes."""
+        port = half_word_at(frame, UDP_OFFSET)
+        changed = swapped((port ^ self.source_port) << 16)
+        self.icrc_state ^= _PORT_SHIFT.past_word(changed, 0) ^ _PORT_SHIFT.past_word(0, 0)
+        self.source_port = port
+        self.prefix = frame[:fixed]
+
+    def differs_in_source_port(self, frame: bytes, fixed: i64) -> bool:
+        """Whether a frame has the first `fixed` bytes of this header's frames, except for the UDP source port."""
+        prefix = self.prefix
+        if len(prefix) != fixed or frame[:UDP_OFFSET] != prefix[:UDP_OFFSET]:
+            return False
+        return frame[_PORT_OFFSET:fixed] == prefix[_PORT_OFFSET:]
 
     def move_behind(self, shim_bytes: i64) -> None:
         """Move the offsets of the BTH and of all that follows behind `shim_bytes` bytes of telemetry."""
@@ -207,7 +228,8 @@ class RoceDecoder:
     """A decoder of RoCEv2 frames with or without telemetry. It validates each distinct header once.
 
     A few bytes of a frame select a place that holds the latest header seen with these bytes. If that header is another
-    one, the decoder looks up all bytes up to the PSN, except the records of telemetry.
+    one, the decoder looks up all bytes up to the PSN, except the records of telemetry. Packets of a queue pair may have
+    different UDP source ports: the place then holds a header of its own, whose port changes.
     """
 
     __slots__ = ("_headers", "_latest")
@@ -243,9 +265,11 @@ class RoceDecoder:
             and latest.frame_bytes == size
             and latest.bth_offset == at
             and latest.bth == read_i64_be(frame, at)
-            and frame.startswith(latest.prefix)
         ):
-            return latest
+            if frame.startswith(latest.prefix):
+                return latest
+            if latest.differs_in_source_port(frame, fixed):
+                return self._with_other_port(latest, place, frame, fixed, missing_bytes)
         key = frame[:fixed] + frame[at : at + _BTH_HEAD_BYTES]
         known = self._headers.get(key)
         if known is None or known.frame_bytes != size:
@@ -257,6 +281,20 @@ class RoceDecoder:
                 self._keep(key, known)
         self._latest[place] = known
         return known
+
+    def _with_other_port(
+        self, latest: RoceHeader, place: i64, frame: bytes, fixed: i64, missing_bytes: i64
+    ) -> RoceHeader | None:
+        """Return the header of a frame that differs in its UDP source port only from the latest one at a place."""
+        if latest.is_own:
+            latest.set_source_port(frame, fixed)
+            return latest
+        own = _parse_any(frame + bytes(missing_bytes) if missing_bytes else frame)
+        if own is not None:
+            own.is_own = True
+            own.frame_bytes, own.bth, own.prefix = latest.frame_bytes, latest.bth, frame[:fixed]
+        self._latest[place] = own
+        return own
 
     def _keep(self, key: bytes, header: RoceHeader) -> None:
         headers = self._headers

@@ -26,7 +26,9 @@ from sfc_testbed.wire.roce.packets import (
     BTH_OFFSET,
     ICRC_BYTES,
     IP_OFFSET,
+    PSN_OFFSET,
     QPN_BITS,
+    UDP_OFFSET,
     icrc_state,
     source_port,
 )
@@ -34,6 +36,8 @@ from sfc_testbed.wire.words import WORD_BYTES, signed, swapped
 
 _BECN_BIT: Final = BECN >> QPN_BITS
 _WORD_SHIFT: Final = shift_of(WORD_BYTES)
+_PORT_SHIFT: Final = shift_of(PSN_OFFSET - UDP_OFFSET - WORD_BYTES)
+"""CRC shift by the bytes of the masked header behind the UDP ports."""
 _PADDINGS: Final = [bytes(size) for size in range(WORD_BYTES)]
 _FRAME: Final = BytesWriter()
 """Shared buffer for the frame under construction; a frame is complete before the next one begins."""
@@ -46,13 +50,14 @@ class _Template:
     empty. `state` is the CRC state after these headers. `padding` follows the body.
     """
 
-    __slots__ = ("after", "before", "last_word", "last_word_crc", "padding", "state")
+    __slots__ = ("after", "before", "last_word", "last_word_crc", "padding", "source_port", "state")
 
-    def __init__(self, before: bytes, after: bytes, state: i64, padding: bytes) -> None:
+    def __init__(self, before: bytes, after: bytes, state: i64, padding: bytes, source_port: i64) -> None:
         self.before = before
         self.after = after
         self.state: i64 = state
         self.padding = padding
+        self.source_port: i64 = source_port
         self.last_word: i64 = 0
         self.last_word_crc: i64 = word_crc(0, 0)
 
@@ -61,6 +66,14 @@ class _Template:
         if last != self.last_word:
             self.last_word, self.last_word_crc = last, word_crc(swapped(last), 0)
         return _WORD_SHIFT.past_word(swapped(first), self.state) ^ self.last_word_crc
+
+    def set_source_port(self, port: i64) -> None:
+        """Change the UDP source port. A CRC is linear, so only the contribution of the changed bits is computed."""
+        changed = port ^ self.source_port
+        self.state ^= _PORT_SHIFT.past_word(swapped(changed << 16), 0) ^ _PORT_SHIFT.past_word(0, 0)
+        self.source_port = port
+        before = self.before
+        self.before = before[:UDP_OFFSET] + int(port).to_bytes(2, "big") + before[UDP_OFFSET + 2 :]
 
 
 class RoceFramer:
@@ -93,6 +106,14 @@ class RoceFramer:
         """The templates so far; None if `_template` is the only one."""
         self._key: i64 = -1
         self._template: _Template | None = None
+
+    def set_source_port(self, port: i64) -> None:
+        """Use this UDP source port from the next frame on."""
+        if port == self._source_port:
+            return
+        if self._templates is None:
+            self._templates = {} if self._template is None else {int(self._key): self._template}
+        self._source_port, self._key = port, -1
 
     def acknowledgement(self, psn: i64, aeth: i64, *, becn: bool = False, flags: int = 0, shim: bytes = b"") -> bytes:
         """Return the frame of an Acknowledge packet without selective word, as `frame` does.
@@ -159,6 +180,8 @@ class RoceFramer:
             template = self._headers(body_bytes, shim_bytes, opcode, bits)
             if templates is not None:
                 templates[key] = template
+        elif template.source_port != self._source_port:
+            template.set_source_port(self._source_port)
         self._key, self._template = key, template
         return template
 
@@ -173,9 +196,9 @@ class RoceFramer:
         state = icrc_state(plain, IP_OFFSET)
         padding = _PADDINGS[pad]
         if not shim_bytes:
-            return _Template(plain, b"", state, padding)
+            return _Template(plain, b"", state, padding, self._source_port)
         self._write_outer(frame, udp_payload + shim_bytes, INT_UDP_PORT)
-        return _Template(frame.getvalue(), plain[BTH_OFFSET:], state, padding)
+        return _Template(frame.getvalue(), plain[BTH_OFFSET:], state, padding, self._source_port)
 
     def _write_outer(self, frame: BytesWriter, udp_payload: i64, port: i64) -> None:
         """Replace the content of `frame` by the headers before the BTH or the shim."""

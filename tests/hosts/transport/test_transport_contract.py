@@ -12,19 +12,29 @@ from sfc_testbed.contract.transport import WINDOW_BYTES, Combination, combinatio
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS, PathContext
 from sfc_testbed.hosts.transport.congestion.window import FixedWindow
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
+from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.roce.decoder import parse_header
 from sfc_testbed.wire.roce.packets import Opcode
 
-ALGORITHMS = [*CONGESTION_CONTROLS.values(), *FLOW_CONTROLS.values(), *LOSS_RECOVERIES.values()]
+ALGORITHMS = [
+    *CONGESTION_CONTROLS.values(),
+    *FLOW_CONTROLS.values(),
+    *LOSS_RECOVERIES.values(),
+    *LOAD_BALANCINGS.values(),
+]
 
 
 def _id(part: object) -> str:
     return "+".join(part) if isinstance(part, tuple) else str(part)
 
 
-CHECKS = [(combination, name) for combination in combinations() for name in contract.checks(combination)]
+COMBINATIONS = [
+    *combinations(),
+    *combinations(["window", "dcqcn"], ["none", "sfc"], load_balancing=[*LOAD_BALANCINGS][1:]),
+]
+CHECKS = [(combination, name) for combination in COMBINATIONS for name in contract.checks(combination)]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from contextlib import ExitStack
 
 import pytest
@@ -15,7 +16,7 @@ from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire import int_slots
 from sfc_testbed.wire.counters import IntEvent
 from sfc_testbed.wire.dilation import Dilation
-from sfc_testbed.wire.int_header import request, strip, telemetry_bytes, unpack
+from sfc_testbed.wire.int_header import next_path, path_of, request, strip, telemetry_bytes, unpack
 from sfc_testbed.wire.int_slots import Slot
 from tests.switch_bmv2.bench_switch import US, BenchSwitch, bench_switch
 from tests.testbed.live.session.test_switches import Live
@@ -122,6 +123,21 @@ def test_every_slot_is_the_state_of_its_hop_in_the_units_of_the_compact_layout()
         assert list(slots) == [_slot_of(truth) for truth in path.truth[_Path._body(frame)]]
         queues_seen.update(slot.queue > 0 for slot in slots)
     assert queues_seen == {True, False}
+
+
+@pytest.mark.parametrize("is_compact", [False, True])
+def test_a_packet_that_requests_it_names_its_path(is_compact: bool) -> None:
+    """All packets take the same output ports, and no other field of their telemetry changes."""
+    named = _after_two_bursts(request(telemetry=True, stamp_us=None, is_compact=is_compact, names_path=True))
+    plain = _after_two_bursts(request(telemetry=True, stamp_us=None, is_compact=is_compact))
+    expected = 0
+    for switch, onward in itertools.pairwise((*PATH, RECEIVER)):
+        [port] = [port.number for port in CLOS.ports[switch] if port.peer.node == onward]
+        expected = next_path(expected, CLOS.switch[switch].switch_id, port)
+    for with_name, without in zip(named.received, plain.received, strict=True):
+        assert path_of(with_name[42:46]) == expected != 0
+        assert path_of(without[42:46]) == 0
+        assert with_name[46:] == without[46:]
 
 
 def _slot_of(truth: Truth) -> Slot:

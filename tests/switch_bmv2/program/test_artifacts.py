@@ -17,7 +17,7 @@ from sfc_testbed.wire import constants, int_slots
 from sfc_testbed.wire.counters import COUNTERS, EVENT_BITS, PEAKS, Counter, Peak
 from sfc_testbed.wire.roce.packets import ACKNOWLEDGE
 from tests.switch_bmv2.program.recompile import needs_p4c
-from tools.compile_p4 import PROGRAMS, ROOT, SOURCES, compiler_command, source_hash, without_indentation
+from tools.compile_p4 import PROGRAMS, ROOT, SOURCES, as_stored, compiler_command, source_hash, without_indentation
 from tools.counters import DOCUMENT, P4_FILE, document_text, p4_text
 from tools.p4_variants import FOLDER, VARIANTS, Variant, compiled, variants_hash, without_positions
 from tools.p4_variants import HASH_FILE as VARIANTS_HASH_FILE
@@ -43,7 +43,8 @@ def test_compiling_again_gives_the_same_program(program: str, tmp_path: Path) ->
     assert command is not None
     process = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     assert "warning" not in process.stdout + process.stderr
-    fresh, committed = (json.loads((folder / f"{program}.json").read_text()) for folder in (tmp_path, ARTIFACTS))
+    texts = as_stored((tmp_path / f"{program}.json").read_text()), (ARTIFACTS / f"{program}.json").read_text()
+    fresh, committed = map(json.loads, texts)
     for document in (fresh, committed):
         document.pop("__meta__")
     assert fresh == committed
@@ -148,6 +149,9 @@ def _p4_number(name: str) -> int:
         ("INT_ECHO", constants.INT_FLAG_ECHO),
         ("INT_STAMP", constants.INT_FLAG_STAMP),
         ("INT_COMPACT", constants.INT_FLAG_COMPACT),
+        ("INT_PATH", constants.INT_FLAG_PATH),
+        ("INT_PATH_FACTOR_SWITCH", constants.INT_PATH_FACTOR_SWITCH),
+        ("INT_PATH_FACTOR_PORT", constants.INT_PATH_FACTOR_PORT),
         ("INT_SENT_SHIFT", (int_slots.SENT_UNIT_BYTES - 1).bit_length()),
         ("INT_QUEUE_RECIPROCAL", -(-(1 << 38) // int_slots.QUEUE_UNIT_BYTES)),
         ("INT_MOST_QUEUE", (1 << int_slots.QUEUE_BITS) - 1),

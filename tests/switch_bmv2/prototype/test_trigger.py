@@ -37,17 +37,21 @@ LATER_US = 1_000
 ROW_CELLS = 65_536
 
 
-def _triggers(switch: BenchSwitch, at_us: int, *, src: str = SENDER, dst: str = "h4", qpn: int = 1) -> bool:
+def _triggers(
+    switch: BenchSwitch, at_us: int, *, src: str = SENDER, dst: str = "h4", qpn: int = 1, destination_qpn: int = 9
+) -> bool:
     """Send a packet that finds a long queue, and return whether it triggers a BTS."""
     switch.run_to(at_us * US)
     set_depth(switch, OVER, dst)
     switch.engine.command(f"register_write departure_cells {switch.port_of(dst) << 3 | 3} 100000")
-    return _triggers_now(switch, at_us, src=src, dst=dst, qpn=qpn)
+    return _triggers_now(switch, at_us, src=src, dst=dst, qpn=qpn, destination_qpn=destination_qpn)
 
 
-def _triggers_now(switch: BenchSwitch, at_us: int, *, src: str = SENDER, dst: str = "h4", qpn: int = 1) -> bool:
+def _triggers_now(
+    switch: BenchSwitch, at_us: int, *, src: str = SENDER, dst: str = "h4", qpn: int = 1, destination_qpn: int = 9
+) -> bool:
     before = switch.counts().bts_sent
-    switch.send(switch.data(src, dst, qpn=qpn), switch.port_of(src), at_us * US)
+    switch.send(switch.data(src, dst, qpn=qpn, destination_qpn=destination_qpn), switch.port_of(src), at_us * US)
     return switch.counts().bts_sent > before
 
 
@@ -145,9 +149,12 @@ def test_a_packet_is_suppressed_if_both_of_its_bits_were_set(rows: tuple[int, ..
 
 
 @pytest.mark.parametrize("suppression_filter", ["banks", "salted"])
-@pytest.mark.parametrize(("key", "second_flow"), [("addresses", False), ("flow", True)])
+@pytest.mark.parametrize(("key", "second_flow"), [("addresses", False), ("flow", True), ("queue-pair", False)])
 def test_the_key_decides_whether_flows_share_a_signal(suppression_filter: str, key: str, second_flow: bool) -> None:
-    """SuppressionTest with a second flow: between two hosts one signal serves all flows with the same DSCP."""
+    """SuppressionTest with a second flow: between two hosts one signal serves all flows with the same DSCP.
+
+    The UDP source port of the second flow is different, but its packets are for the same queue pair.
+    """
     settings = prototype(suppression_key=key, suppression_filter=suppression_filter)
     with bench_switch(STAR, "s1", settings) as switch:
         assert _triggers(switch, LATER_US, qpn=1)
@@ -155,6 +162,7 @@ def test_the_key_decides_whether_flows_share_a_signal(suppression_filter: str, k
         assert _triggers(switch, LATER_US + 2, dst="h3")
         assert _triggers(switch, LATER_US + 3, src="h3")
         assert not _triggers(switch, LATER_US + 4, qpn=1)
+        assert _triggers(switch, LATER_US + 5, qpn=1, destination_qpn=10) == (key == "queue-pair")
 
 
 @pytest.mark.parametrize("dilation", [1, 1_000, 30_000])

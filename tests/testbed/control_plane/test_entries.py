@@ -14,6 +14,7 @@ from sfc_testbed.testbed.control_plane.entries import (
     Command,
     FlowQueues,
     MirrorSession,
+    RegisterCell,
     TableEntry,
 )
 
@@ -33,7 +34,8 @@ MAC = "06:00:00:01:00:03"
         ),
         (TableEntry("watched", "ignore", (3,)), "table_add watched ignore 3 =>"),
         (TableEntry("dilation", "divide", parameters=(5, 6)), "table_set_default dilation divide 5 6"),
-        (TableEntry("spraying", "spray"), "table_set_default spraying spray"),
+        (TableEntry("load_balancing", "by_random"), "table_set_default load_balancing by_random"),
+        (RegisterCell("member_ports", 97, 4), "register_write member_ports 97 4"),
         (ChangedEntry(4, "ipv4_lpm", "ecmp", (1, 2)), "table_modify ipv4_lpm ecmp 4 => 1 2"),
         (ClearedTable("ecn"), "table_clear ecn"),
         (MirrorSession(1, 510), "mirroring_add 1 510"),

@@ -85,7 +85,7 @@ def test_tables_match_the_remaining_network(name: str, data: st.DataObject) -> N
         switch.name: _Tables(pipeline_commands(topology, switch.name, SwitchSettings(), Dilation(1000), seed=1))
         for switch in topology.switches
     }
-    rerouting = Rerouting(topology)
+    rerouting = Rerouting(topology, SwitchSettings())
     links = st.sets(st.sampled_from(_between_switches(topology)))
     for dead in [*data.draw(st.lists(links, min_size=1, max_size=4)), set[Link]()]:
         for switch, changes in rerouting.around(dead).items():
@@ -96,7 +96,7 @@ def test_tables_match_the_remaining_network(name: str, data: st.DataObject) -> N
 def test_unchanged_routes_need_no_commands() -> None:
     """A repeated call has no commands, and neither has a switch whose routes stay."""
     topology = NETWORKS["parallel"]
-    rerouting = Rerouting(topology)
+    rerouting = Rerouting(topology, SwitchSettings())
     dead = _between_switches(topology)[:1]
     assert set(rerouting.around(dead)) == {"tor1", "tor2", "spine1"} - {"tor2"}
     assert rerouting.around(dead) == {}
@@ -105,14 +105,14 @@ def test_unchanged_routes_need_no_commands() -> None:
 def test_a_host_keeps_its_route() -> None:
     """A host has only one link, so its packets are lost and counted there."""
     topology = NETWORKS["clos"]
-    assert Rerouting(topology).around([topology.host_link["h1"]]) == {}
+    assert Rerouting(topology, SwitchSettings()).around([topology.host_link["h1"]]) == {}
 
 
 @pytest.mark.parametrize("dead", [1, 2])
 def test_members_are_added_before_the_group_includes_them(dead: int) -> None:
     """A packet between two commands never selects a missing member."""
     topology = NETWORKS["clos"]
-    rerouting = Rerouting(topology)
+    rerouting = Rerouting(topology, SwitchSettings())
     for links in (_between_switches(topology)[:dead], []):
         for changes in rerouting.around(links).values():
             for change in changes:

@@ -11,6 +11,7 @@ import pytest
 from sfc_testbed.hosts.agent_config import HostStall
 from sfc_testbed.scenarios.faults.spec import parse_faults
 from sfc_testbed.testbed.control_plane.faults import PlannedCommand, fault_commands, host_stalls, longest_hold_ns
+from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.dilation import Dilation
 
@@ -20,7 +21,7 @@ ADJACENT = ("at=10us,for=30us,ring=7", "at=40us,for=5us")
 
 
 def _planned(*texts: str, dilation: int = 1) -> list[PlannedCommand]:
-    return list(fault_commands(CLOS, parse_faults(texts, CLOS), Dilation(dilation)))
+    return list(fault_commands(CLOS, parse_faults(texts, CLOS), Dilation(dilation), SwitchSettings()))
 
 
 def _routes(planned: list[PlannedCommand]) -> list[PlannedCommand]:
@@ -147,7 +148,7 @@ def test_the_stall_of_a_host_is_configured_at_its_nic_and_not_at_a_switch() -> N
 
 def test_directions_and_faults_have_different_seeds() -> None:
     faults = parse_faults(["loss:all,rate=1%", "corrupt:all,rate=1%"], CLOS)
-    commands = fault_commands(CLOS, [fault.seeded(1) for fault in faults], Dilation())
+    commands = fault_commands(CLOS, [fault.seeded(1) for fault in faults], Dilation(), SwitchSettings())
     seeds = [re.findall(r"seed=(\d+)", command.line)[0] for command in commands]
     assert len(seeds) == len(set(seeds)) == 4 * len(CLOS.links)
 

@@ -22,6 +22,29 @@ def test_spraying_is_warned_of_unless_the_transport_tolerates_it(scheme: str, wa
     assert plan_incast(scheme, "switch.load_balancing=ecmp").config.setting_warnings == ()
 
 
+@pytest.mark.parametrize("balancing", ["spray", "oblivious", "reps"])
+@pytest.mark.parametrize("scheme", ["irn", "sfc+powertcp", "irn+hpcc", "ndp"])
+def test_the_option_load_balancing_makes_the_transport_tolerate_it(scheme: str, balancing: str) -> None:
+    plan = plan_incast(scheme, load_balancing=balancing)
+    assert plan.config.setting_warnings == ()
+    assert plan.transport.int_path
+
+
+@pytest.mark.parametrize("balancing", ["ecmp", "plb"])
+def test_load_balancings_that_keep_the_order_suit_go_back_n(balancing: str) -> None:
+    assert plan_incast("gbn", load_balancing=balancing).config.setting_warnings == ()
+
+
+def test_load_balancing_of_hosts_is_warned_of_if_it_is_only_a_setting() -> None:
+    first, second = plan_incast("irn+hpcc", "transport.load_balancing=reps").config.setting_warnings
+    assert first.startswith("transport.load_balancing=reps: packets of a flow overtake one another")
+    assert "Use transport.int_path=true" in second
+
+
+def test_ecmp_changes_no_setting_of_the_transport() -> None:
+    assert plan_incast("irn+hpcc", load_balancing="ecmp").transport == plan_incast("irn+hpcc").transport
+
+
 def test_spraying_over_a_single_path_is_no_spraying() -> None:
     assert plan_incast("irn+hpcc", "switch.load_balancing=spray", "topology.spines=1").config.setting_warnings == ()
 

@@ -15,16 +15,17 @@ TRIGGER = "meta.is_egress_watched == 0 && meta.queue_bytes > meta.q_th_bytes"
 
 
 def renamed(old: str, new: str) -> str:
-    """Return the testbed's program with a text replaced. Both texts are as in the JSON."""
-    assert old in OURS
-    return OURS.replace(old, new)
+    """Return the testbed's program with a text replaced. Both texts have the separators of p4c's JSON."""
+    text = json.dumps(json.loads(OURS), separators=(", ", " : "))
+    assert old in text
+    return text.replace(old, new)
 
 
 def early() -> str:
     """Return a program whose queues trigger a BTS at half of Q_th: `meta.queue_bytes > (meta.q_th_bytes >> 1)`."""
     program = json.loads(OURS)
     conditions = [condition for pipeline in program["pipelines"] for condition in pipeline["conditionals"]]
-    [trigger] = [condition for condition in conditions if condition["source_info"]["source_fragment"] == TRIGGER]
+    [trigger] = [condition for condition in conditions if TRIGGER in str(condition.get("source_info"))]
     comparison = trigger["expression"]["value"]["right"]["value"]
     shift = {"op": ">>", "left": comparison["right"], "right": {"type": "hexstr", "value": "0x01"}}
     comparison["right"] = {"type": "expression", "value": shift}

@@ -40,6 +40,7 @@ from sfc_testbed.testbed.live.session.hub import AgentHub, Sight
 from sfc_testbed.testbed.live.session.journal import Journal, Message
 from sfc_testbed.testbed.live.session.links import links_between, set_end, set_link
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_network, plan_run
+from sfc_testbed.testbed.plan.suitability import is_sprayed
 from sfc_testbed.testbed.program.user_program import declarations_of
 from sfc_testbed.testbed.recording.folder import make_folder
 from sfc_testbed.testbed.system.cleanup import end_processes
@@ -71,7 +72,7 @@ class LiveSession:
         self._next_flow = 1
         self._dead: frozenset[Link] = frozenset()
         self._mended_ns = 0
-        self._rerouting = Rerouting(self.topology)
+        self._rerouting = Rerouting(self.topology, self.plan.switch_settings)
         self._rates_gbps: dict[tuple[str, int], float] = {}
         self._random = random.Random(request.seed)
         self._earlier_signals = 0
@@ -267,6 +268,8 @@ class LiveSession:
             )
             for command in change_commands(before, after, program.initial_action):
                 controlled.command(command)
+            for cell in self._rerouting.cells(controlled.name, new):
+                controlled.command(cell)
         self._hub.tell(Adopt(plan.transport.as_dict()))
         self.plan = plan
         self._earlier_signals, _ = self.journal.signals_since(0)
@@ -384,7 +387,8 @@ class LiveSession:
                 raise UsageError(f"a message has between 1 and {MAX_SIZE_BYTES} bytes")
         begin_ns = time.monotonic_ns() + _ASK_MARGIN_NS - self._hub.start_ns
         messages = []
-        nics, is_sprayed = self.plan.transport, self.plan.switch_settings.reorders
+        nics = self.plan.transport
+        sprayed = is_sprayed(self.plan.switch_settings, nics)
         for src, dst, size_bytes, delay_ns in requests:
             number = self._next_flow
             self._next_flow += 1
@@ -393,7 +397,7 @@ class LiveSession:
             path = self._paths.between(src, dst)
             switches_ns = passes_ns(self.topology, path)
             ideal_ns = ideal_fct_ns(
-                path, size_bytes, nics.payload_bytes, switches_ns, nic_bps=nics.line_rate_bps, is_sprayed=is_sprayed
+                path, size_bytes, nics.payload_bytes, switches_ns, nic_bps=nics.line_rate_bps, is_sprayed=sprayed
             )
             messages.append(Message(flow, ideal_ns / 1000))
         self.journal.add(messages)

@@ -12,7 +12,9 @@ from typing import Protocol
 
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.testbed.control_plane.entries import ChangedEntry, TableEntry
-from sfc_testbed.testbed.control_plane.features import FixedPointError, pause_time_entry, telemetry_entry
+from sfc_testbed.testbed.control_plane.features import pause_time_entry, telemetry_entry
+from sfc_testbed.testbed.control_plane.fixed_point import FixedPointError
+from sfc_testbed.testbed.control_plane.load_balancing import conga_link
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.topologies.model import SwitchPort, Topology
@@ -124,17 +126,19 @@ def set_rate(
     dilation: Dilation,
     settings: SwitchSettings,
 ) -> None:
-    """Change the model rate of a port, also in the P4 program's tables, on which pauses and telemetry depend.
+    """Change the model rate of a port, also in the P4 program's tables, on which pauses, telemetry and CONGA depend.
 
     Raise UsageError, and change nothing, for a rate for which the P4 program cannot compute pauses.
     """
     try:
         pause_time = pause_time_entry(settings, port, rate_bps, dilation)
+        link = conga_link(settings, port.number, rate_bps, dilation)
     except FixedPointError as error:
         raise UsageError(str(error)) from error
     switch.command(f"port_rate {port.number} {dilation.wall_bps(rate_bps)}")
     _modify(switch, pause_time)
     _modify(switch, telemetry_entry(topology, port.number, rate_bps, dilation))
+    _modify(switch, link)
 
 
 def check_rates_have_codes(transport: TransportSettings, rates_gbps: Iterable[float]) -> None:

@@ -13,6 +13,7 @@ register<time_us_t>(WATCHED_DESTINATIONS) estimator_time_us;
 
 control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t estimate_us) {
     PauseTime() pause_time;
+    Decay() decay;
     bit<32> place = 0;
     bit<64> halvings_per_us_q24 = 0;
     bytes_t tau_rate_bytes = 0;
@@ -23,9 +24,6 @@ control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t 
     bytes_t expected_bytes = 0;
     time_us_t seen_us = 0;
     bit<64> halvings_q24 = 0;
-    bit<64> fraction_q16 = 0;
-    bit<64> square_q16 = 0;
-    bit<64> factor_q16 = 0;
 
     // `halvings_q24`: 1 / (tau ln 2) per microsecond; `tau_rate`: tau times the destination's link rate.
     action watch(bit<32> index, bit<32> halvings, bytes_t tau_rate, bit<32> byte_us_q24, bytes_t q_th, bytes_t q_tg) {
@@ -46,17 +44,6 @@ control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t 
         size = WATCHED_DESTINATIONS;
     }
 
-    // 2^-f for f in [0, 1) as 1 - 0.69315 f + 0.23288 f^2 - 0.03973 f^3. Value and slope are correct at both ends, so that
-    // no error accumulates over packets in close succession.
-    action decay() {
-        fraction_q16 = (halvings_q24 >> 8) & 0xffff;
-        square_q16 = (fraction_q16 * fraction_q16) >> 16;
-        factor_q16 = 65536 - ((fraction_q16 * 45426) >> 16) + ((square_q16 * 15262) >> 16)
-            - ((((square_q16 * fraction_q16) >> 16) * 2604) >> 16);
-        seen_bytes = seen_bytes >> (bit<8>) (halvings_q24 >> 24);
-        seen_bytes = (bytes_t) (((bit<64>) seen_bytes * factor_q16) >> 16);
-    }
-
     action store() {
         seen_bytes = seen_bytes |+| meta.accounted_bytes;
         estimator_bytes.write(place, seen_bytes);
@@ -69,11 +56,7 @@ control IncastEstimator(in headers_t hdr, in metadata_t meta, out duration_us_t 
             estimator_bytes.read(seen_bytes, place);
             estimator_time_us.read(seen_us, place);
             halvings_q24 = (bit<64>) (meta.now_us - seen_us) * halvings_per_us_q24;
-            if (halvings_q24 >> 24 >= 32) {
-                seen_bytes = 0;
-            } else {
-                decay();
-            }
+            decay.apply(seen_bytes, halvings_q24);
             // This packet is left out: a single sender at line rate must not look like a queue of half a packet.
             expected_bytes = seen_bytes |-| tau_rate_bytes;
             if (expected_bytes > estimator_q_th_bytes) {

@@ -3,7 +3,8 @@
 
 // In-band telemetry (HPCC): at dequeue a packet with an INT header that is not an echo gets a record of this hop. Fields
 // have wall microseconds and whole bytes, so that they suit any time dilation (docs/sources.md#hpcc). In the compact layout,
-// which the sender of the packet chooses, the hop fills a slot instead, so that the packet keeps its length.
+// which the sender of the packet chooses, the hop fills a slot instead, so that the packet keeps its length. On request the hop
+// also adds itself to the name of the packet's path, so that a sender with several paths knows which records to compare.
 #ifndef SFC_TELEMETRY_P4
 #define SFC_TELEMETRY_P4
 
@@ -75,6 +76,11 @@ control Telemetry(inout headers_t hdr, in metadata_t meta, in standard_metadata_
         hdr.telemetry.hops = hdr.telemetry.hops + 1;
     }
 
+    action name_path() {
+        hdr.telemetry.path = hdr.telemetry.path * INT_PATH_FACTOR_SWITCH + meta.switch_id;
+        hdr.telemetry.path = hdr.telemetry.path * INT_PATH_FACTOR_PORT + (bit<16>) std.egress_port;
+    }
+
     action count_bytes() {
         port_tx_bytes.read(sent_bytes, (bit<32>) std.egress_port);
         port_tx_bytes.write((bit<32>) std.egress_port, sent_bytes + length_bytes);
@@ -89,6 +95,9 @@ control Telemetry(inout headers_t hdr, in metadata_t meta, in standard_metadata_
                 push_record();
             }
             count_bytes();
+            if (is_wanted && !is_full && hdr.telemetry.flags & INT_PATH != 0) {
+                name_path();
+            }
             if (is_wanted && is_full) {
                 int_events.count((bit<32>) (bit<EVENT_BITS>) int_event_t.full);
             } else if (is_wanted && hdr.slots.isValid()) {

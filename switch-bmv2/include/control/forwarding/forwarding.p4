@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: SFC Testbed contributors
 
-// IPv4 longest-prefix match, ECMP over a group of next hops by flow hash, and the traffic class by DSCP.
+// IPv4 longest-prefix match, load balancing over a group of next hops, and the traffic class by DSCP.
 #ifndef SFC_FORWARDING_P4
 #define SFC_FORWARDING_P4
 
@@ -21,7 +21,8 @@ control FlowHash(in headers_t hdr, inout metadata_t meta) {
 
 control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t std) {
     Drop() drop;
-    Spraying() spraying;
+    CongaReceive() conga_receive;
+    LoadBalancing() load_balancing;
 
     action next_hop(port_t port, mac_address_t src_addr, mac_address_t dst_addr) {
         std.egress_spec = port;
@@ -69,11 +70,8 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
         size = DSCPS;
     }
 
-    // A CRC is linear: two flows that collide with one salt as a prefix collide with every salt. Multiplying by an odd
-    // number that is specific to the switch is not linear, so switches on a path choose independently of each other.
-    action choose_member(bit<32> flow_hash) {
-        bit<32> mixed = flow_hash * meta.ecmp_salt;
-        member = (bit<16>) (((mixed >> 16) * (bit<32>) meta.group_size) >> 16);
+    action choose_member() {
+        member = member_of(meta.flow_hash, meta);
     }
 
     apply {
@@ -83,11 +81,11 @@ control Forwarding(inout headers_t hdr, inout metadata_t meta, inout standard_me
             if (meta.own_signal == own_signal_t.bts) {
                 unroutable = drop_reason_t.bts_no_route;
             }
+            conga_receive.apply(hdr, meta);
             switch (ipv4_lpm.apply().action_run) {
                 ecmp: {
-                    bit<32> path_hash = meta.flow_hash;
-                    spraying.apply(hdr, path_hash);
-                    choose_member(path_hash);
+                    choose_member();
+                    load_balancing.apply(hdr, meta, member);
                     if (!ecmp_members.apply().hit) {
                         drop.apply(meta, std, std.ingress_port, unroutable);
                     }

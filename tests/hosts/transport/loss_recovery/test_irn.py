@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfc_testbed.contract.link import FakeLink, bts, transferred
 from sfc_testbed.hosts.transport.congestion import PathContext
-from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival
+from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival, LossRecovery
 from sfc_testbed.hosts.transport.loss_recovery.irn import Irn, IrnParameters, SelectiveOrder
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.transmission import Transmission
@@ -214,3 +214,85 @@ def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> 
     link.run()
     (completed,) = link.of(Transmission, "a")
     assert completed.figures.timeouts <= 3
+
+
+def tolerant(sent: int = 10, **parameters: float) -> LossRecovery:
+    """Return a sender that tolerates reordering and has sent packets 0..sent-1 at time 0."""
+    resolved = Irn.resolve(IrnParameters(**parameters), PATH)  # type: ignore[arg-type]
+    recovery = Irn.variant(resolved)(resolved, PATH, 4_000, 0)
+    for _ in range(sent):
+        recovery.on_sent(recovery.next_packet(), 0)
+    return recovery
+
+
+def test_overtaken_packets_are_not_lost_before_enough_later_packets_have_arrived() -> None:
+    recovery = tolerant(reordering_packets=3)
+    assert recovery.on_ack(2, 4, True, 100) == 0
+    assert recovery.in_flight() == 7
+    assert recovery.next_packet() == 10
+    assert recovery.on_ack(2, 5, True, 100) == 1  # packet 5 was sent three packets after packet 2
+    assert recovery.next_packet() == 2
+    assert recovery.on_ack(2, 3, True, 110) == 0
+    recovery.on_sent(2, 120)
+    assert recovery.on_ack(6, -1, False, 130) == 0
+    assert recovery.next_packet() == 10
+    assert recovery.in_flight() == 4
+
+
+def test_overtaken_packets_are_lost_when_their_time_is_over() -> None:
+    """`deadline_ns` is the earlier one of this time and the timeout."""
+    recovery = tolerant(reordering_rtts=0.5)
+    recovery.on_ack(2, 5, True, 1_000)
+    assert recovery.deadline_ns == 6_000
+    assert not recovery.is_timeout(6_000)
+    recovery.on_ack(2, 3, True, 2_000)
+    assert recovery.on_check(6_000) == 2
+    assert recovery.next_packet() == 2
+    recovery.on_sent(2, 6_000)
+    assert recovery.next_packet() == 4
+    assert recovery.deadline_ns == 326_000
+    assert recovery.is_timeout(326_000)
+
+
+def test_overtaken_packets_that_arrive_in_time_are_never_lost() -> None:
+    recovery = tolerant(reordering_ns=5_000)
+    for selective in (9, 8, 7, 6, 5, 4, 3, 2, 1):
+        assert recovery.on_ack(0, selective, True, 100) == 0
+    assert recovery.on_ack(10, -1, False, 200) == 0
+    assert recovery.deadline_ns == NEVER
+    assert recovery.next_packet() == 10
+
+
+def test_after_a_timeout_all_holes_are_lost() -> None:
+    recovery = tolerant(reordering_packets=8)
+    recovery.on_ack(2, 5, True, 100)
+    assert recovery.on_timer(recovery.deadline_ns) == 3
+    assert recovery.next_packet() == 2
+    assert recovery.on_ack(6, -1, False, 500_000) == 0
+
+
+def test_reordering_on_a_link_causes_retransmissions_only_without_a_tolerance() -> None:
+    """Packets arrive up to 20 us late, and so do their acknowledgements, which are four base RTTs together."""
+    resent = {}
+    for rtts in (0.0, 4.0):
+        settings = replace(IRN, loss_recovery_parameters={"reordering_rtts": rtts})
+        link = transferred(200_000, settings, reorder=0.2, reorder_ns=20_000)
+        [event] = link.of(Transmission, "a")
+        resent[rtts] = (event.figures.packets_resent, event.figures.timeouts)
+    assert resent[0.0][0] > 10
+    assert resent[4.0] == (0, 0)
+
+
+def test_a_lost_packet_costs_the_tolerance_and_no_timeout() -> None:
+    lost = iter([False] * 20 + [True])
+    settings = replace(IRN, loss_recovery_parameters={"reordering_rtts": 1.0})
+    link = transferred(100_000, settings, drop=lambda number, sender, frame: sender == "a" and next(lost, False))
+    [event] = link.of(Transmission, "a")
+    assert (event.figures.packets_resent, event.figures.timeouts) == (1, 0)
+
+
+def test_only_a_tolerance_makes_another_sender() -> None:
+    assert Irn.variant(IrnParameters()) is Irn
+    assert not Irn.is_tolerant(IrnParameters())
+    assert Irn.is_tolerant(IrnParameters(reordering_packets=1))
+    assert Irn.is_tolerant(IrnParameters(reordering_rtts=1.0))
