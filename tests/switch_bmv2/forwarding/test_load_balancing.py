@@ -83,7 +83,7 @@ def test_round_robin_takes_the_ports_in_turn_and_switches_begin_at_different_one
 
 @pytest.mark.parametrize("name", ["flowlet", "conga", "adaptive"])
 def test_a_flow_keeps_its_path_within_a_gap_and_may_change_it_after_one(name: str) -> None:
-    settings = {"flowlet_gap_ns": 10_000, "adaptive_unit": "flowlet", "conga_tau_ns": 1_000}
+    settings: dict[str, Any] = {"flowlet_gap_ns": 10_000, "adaptive_unit": "flowlet", "conga_tau_ns": 1_000}
     with _tor(name, **settings) as switch:
         assert len(set(_ports(switch, 50, 9 * MODEL_US))) == 1
     with _tor(name, **settings) as switch:
