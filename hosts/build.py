@@ -71,7 +71,7 @@ def outgoing_message(flow: Flow, destination_ip: IPv4Address, dilation: Dilation
         size_bytes=flow.size_bytes,
         ready_ns=start_ns + dilation.wall_ns(flow.start_ns),
         after=flow.after,
-        delay_ns=dilation.wall_ns(flow.delay_ns),
+        delays_ns=tuple(map(dilation.wall_ns, flow.delays_ns)),
     )
 
 

@@ -15,6 +15,7 @@ SCENARIOS: Table[Scenario] = Table.of_modules(
         "bystanders": "bystanders:SCENARIO",
         "datacentre": "datacentre:SCENARIO",
         "allreduce": "allreduce:SCENARIO",
+        "collective": "collective:SCENARIO",
         "signaling": "paper.incasts:SIGNALING",
         "incast-degree": "paper.data_centre:INCAST_DEGREE",
         "testbed-incast": "paper.testbed:TESTBED_INCAST",
@@ -34,4 +35,4 @@ SCENARIOS: Table[Scenario] = Table.of_modules(
         "rivals": "paper.data_centre:RIVALS",
     },
 )
-"""Four general scenarios, then the scenarios of the paper's experiments in the paper's order."""
+"""Five general scenarios, then the scenarios of the paper's experiments in the paper's order."""

@@ -40,8 +40,8 @@ class OutgoingMessage:
     """Time at which the message is ready and its flow completion time starts; the earliest such time if it waits."""
     after: tuple[int, ...] = ()
     """Flows that the message waits for; this NIC must have received, or sent and had acknowledged, all of them."""
-    delay_ns: int = 0
-    """Delay from the end of the last of these flows until the message is ready."""
+    delays_ns: tuple[int, ...] = ()
+    """Delay from the end of each of these flows until the message is ready."""
 
     def __post_init__(self) -> None:
         if self.size_bytes < 1:

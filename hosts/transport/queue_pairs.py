@@ -99,7 +99,7 @@ class _PendingMessage(Wakeable):
 
 
 class _WaitingMessage(Waiter):
-    """A message that waits for other flows to end, and then possibly for its `ready_ns` or `delay_ns`."""
+    """A message that waits for other flows to end, and then possibly for its `ready_ns` or `delays_ns`."""
 
     __slots__ = ("_message", "_pairs")
 
@@ -118,9 +118,9 @@ class _WaitingMessage(Waiter):
                 destination_qpn=message.destination_qpn,
                 destination_ip=message.destination_ip,
                 size_bytes=message.size_bytes,
-                ready_ns=max(message.ready_ns, self.last_end_ns + message.delay_ns),
+                ready_ns=max(message.ready_ns, self.ready_ns),
                 after=message.after,
-                delay_ns=message.delay_ns,
+                delays_ns=message.delays_ns,
             )
         )
 
@@ -190,7 +190,7 @@ class QueuePairs:
         if self._qpn_of_peer is not None:
             self._qpn_of_peer[peer] = message.source_qpn
         if message.after:
-            self.flow_ends.wait(message.after, _WaitingMessage(self, message))
+            self.flow_ends.wait(message.after, message.delays_ns, _WaitingMessage(self, message))
         else:
             self._wire.start_at(message.ready_ns, _PendingMessage(self, message))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -22,9 +23,14 @@ if TYPE_CHECKING:
     Column = NDArray[np.signedinteger[Any]]
 
 _COLUMNS = ("src", "dst", "tag", "size_bytes", "start_ns", "queue_pair", "source_qpn", "destination_qpn")
+JOB_COLUMNS = ("job", "iteration", "step", "rank")
+"""The columns of `FlowTable.jobs`."""
 _WIDE = ("size_bytes", "start_ns")
 """Columns of 64-bit integers; the other ones have 32 bits."""
-_NO_WAIT: tuple[tuple[int, ...], int] = ((), 0)
+_NO_JOB = (0, 0, 0, 0)
+Wait = tuple[tuple[int, ...], int | tuple[int, ...]]
+"""The fields `after` and `delay_ns` of a flow."""
+_NO_WAIT: Wait = ((), 0)
 _CHUNK_ROWS = 4_096
 """Rows that are objects at a time while a table is read."""
 
@@ -45,8 +51,40 @@ class FlowTable(Sequence[Flow]):
     queue_pair: Column
     source_qpn: Column
     destination_qpn: Column
-    waits: Mapping[int, tuple[tuple[int, ...], int]]
+    jobs: Column
+    """The columns job, iteration, step and rank side by side; no columns in a table without jobs."""
+    waits: Mapping[int, Wait]
     """The fields `after` and `delay_ns` of flows that wait for others, by position from 0."""
+
+    @property
+    def has_jobs(self) -> bool:
+        """Whether any flow belongs to a job."""
+        return bool(self.jobs.shape[1])
+
+    @property
+    def job(self) -> Column:
+        """The number of each flow's job, from 1; 0: none."""
+        return self._of_jobs(0)
+
+    @property
+    def iteration(self) -> Column:
+        """The iteration of each flow's job, from 1."""
+        return self._of_jobs(1)
+
+    @property
+    def step(self) -> Column:
+        """The step of each flow in its iteration, from 1."""
+        return self._of_jobs(2)
+
+    @property
+    def rank(self) -> Column:
+        """The rank of each flow's source in its job, from 0."""
+        return self._of_jobs(3)
+
+    def _of_jobs(self, number: int) -> Column:
+        import numpy as np
+
+        return self.jobs[:, number] if self.has_jobs else np.broadcast_to(np.int32(0), len(self))
 
     def __len__(self) -> int:
         return len(self.src)
@@ -78,9 +116,11 @@ class FlowTable(Sequence[Flow]):
         for begin in range(0, len(places), _CHUNK_ROWS):
             chunk = np.asarray(places[begin : begin + _CHUNK_ROWS])
             values = (column[chunk].tolist() for column in columns)
-            for place, src, dst, tag, size_bytes, start_ns, pair, source_qpn, destination_qpn in zip(
-                chunk.tolist(), *values, strict=True
+            of_jobs = self.jobs[chunk].tolist() if self.has_jobs else repeat(_NO_JOB, len(chunk))
+            for place, src, dst, tag, size_bytes, start_ns, pair, source_qpn, destination_qpn, of_job in zip(
+                chunk.tolist(), *values, of_jobs, strict=True
             ):
+                job, iteration, step, rank = of_job
                 after, delay_ns = waits.get(place, _NO_WAIT)
                 yield Flow(
                     hosts[src],
@@ -94,11 +134,15 @@ class FlowTable(Sequence[Flow]):
                     queue_pair=pair,
                     after=after,
                     delay_ns=delay_ns,
+                    job=job,
+                    iteration=iteration,
+                    step=step,
+                    rank=rank,
                 )
 
     def part(self, begin: int, end: int) -> FlowTable:
         """Return the flows from position `begin` to before `end`, which get other numbers."""
-        chosen: Any = {name: getattr(self, name)[begin:end] for name in _COLUMNS}
+        chosen: Any = {name: getattr(self, name)[begin:end] for name in (*_COLUMNS, "jobs")}
         waits = {place - begin: wait for place, wait in self.waits.items() if begin <= place < end}
         return replace(self, **chosen, waits=waits)
 
@@ -126,7 +170,7 @@ class FlowTable(Sequence[Flow]):
 
     def independent(self, places: Sequence[int] | Column) -> FlowTable:
         """Return the flows at these positions. The flows must not wait for others."""
-        chosen: Any = {name: getattr(self, name)[places] for name in _COLUMNS}
+        chosen: Any = {name: getattr(self, name)[places] for name in (*_COLUMNS, "jobs")}
         return replace(self, **chosen, waits={})
 
 
@@ -137,6 +181,7 @@ def flow_table(requests: Iterable[FlowRequest]) -> FlowTable:
     hosts: dict[str, int] = {}
     tags: dict[str, int] = {}
     waits = {}
+    jobs = {}
     rows = []
     for place, request in enumerate(requests):
         src, dst = (hosts.setdefault(name, len(hosts)) for name in (request.src, request.dst))
@@ -144,17 +189,24 @@ def flow_table(requests: Iterable[FlowRequest]) -> FlowTable:
         rows.append((src, dst, tag, request.size_bytes, request.start_ns, request.queue_pair))
         if request.after:
             waits[place] = request.after, request.delay_ns
+        if request.job:
+            jobs[place] = request.job, request.iteration, request.step, request.rank
     columns = zip(*rows, strict=True) if rows else ((),) * 6
-    return table_of(tuple(hosts), tuple(tags), *columns, waits=waits)
+    of_jobs = [jobs.get(place, _NO_JOB) for place in range(len(rows))] if jobs else None
+    return table_of(tuple(hosts), tuple(tags), *columns, waits=waits, jobs=of_jobs)
 
 
 def table_of(
     hosts: Sequence[str],
     tags: Sequence[str],
     *columns: Sequence[int] | Column,
-    waits: Mapping[int, tuple[tuple[int, ...], int]] = MappingProxyType({}),
+    waits: Mapping[int, Wait] = MappingProxyType({}),
+    jobs: Sequence[Sequence[int]] | Column | None = None,
 ) -> FlowTable:
-    """Return a table of the columns src, dst, tag, size_bytes, start_ns and, unless all are 0, queue_pair."""
+    """Return a table of the columns src, dst, tag, size_bytes, start_ns and, unless all are 0, queue_pair.
+
+    `jobs` has job, iteration, step and rank of each flow, if any flow belongs to a job.
+    """
     import numpy as np
 
     arrays = {
@@ -163,6 +215,7 @@ def table_of(
     }
     zeros = np.zeros(len(arrays["src"]), dtype=np.int32)
     values = {name: arrays.get(name, zeros) for name in _COLUMNS}
+    values["jobs"] = np.empty((len(zeros), 0), dtype=np.int32) if jobs is None else np.asarray(jobs, dtype=np.int32)
     return FlowTable(hosts=tuple(hosts), tags=tuple(tags), **values, waits=dict(waits))
 
 
@@ -174,4 +227,7 @@ def joined(tables: Sequence[FlowTable]) -> FlowTable:
     tags = tuple(dict.fromkeys(name for table in tables for name in table.tags))
     parts = [table.with_names(hosts, tags) for table in tables]
     columns = [np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS]
-    return table_of(hosts, tags, *columns)
+    has_jobs = any(part.has_jobs for part in parts)
+    widened = [np.stack([getattr(part, name) for name in JOB_COLUMNS], axis=1) for part in parts] if has_jobs else []
+    jobs = np.concatenate(widened) if has_jobs else None
+    return table_of(hosts, tags, *columns, jobs=jobs)

@@ -27,10 +27,8 @@ def number_flows(requests: Iterable[FlowRequest]) -> FlowTable:
     import numpy as np
 
     flows = flow_table(requests)
-    if flows.waits:
-        flows = flow_table(in_order_of_start(list(flows)))
-    else:
-        flows = flows.independent(np.argsort(flows.start_ns, kind="stable"))
+    order = np.argsort(flows.start_ns, kind="stable")
+    flows = in_order_of_start(flows) if flows.waits else flows.independent(order)
     first = _first_on_queue_pair(flows)
     firsts = np.flatnonzero(first == np.arange(len(flows)))
     return replace(

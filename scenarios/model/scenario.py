@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from sfc_testbed.request.checks import STRICT
 from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.job import Job
 from sfc_testbed.topologies.model import Topology
 from sfc_testbed.topologies.shapes import MOST_COUNT
 
@@ -45,6 +46,10 @@ class Workload(BaseModel):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about how a file of this workload was read, where its format leaves a choice."""
+        return ()
+
+    def described_jobs(self) -> Sequence[Job]:
+        """Return the jobs whose numbers the flows have, in the order of these numbers."""
         return ()
 
     def brief(self) -> tuple[Mapping[str, Any], float]:

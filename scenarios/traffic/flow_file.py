@@ -21,8 +21,14 @@ from typing import Any, TextIO
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.quantities import has_unit, in_unit, unit_of
 from sfc_testbed.request.shown import shortened, shown
-from sfc_testbed.scenarios.model.flow import MAX_QUEUE_PAIRS, MAX_SIZE_BYTES, MAX_TAG_CHARACTERS, FlowRequest
-from sfc_testbed.scenarios.model.flow_table import flow_table
+from sfc_testbed.scenarios.model.flow import (
+    MAX_QUEUE_PAIRS,
+    MAX_SIZE_BYTES,
+    MAX_TAG_CHARACTERS,
+    FlowRequest,
+    joined_delay_ns,
+)
+from sfc_testbed.scenarios.model.flow_table import JOB_COLUMNS, flow_table
 from sfc_testbed.scenarios.model.scenario import ScenarioError, check_host
 from sfc_testbed.scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
 from sfc_testbed.scenarios.traffic.hpcc_files import LoadedFlows, is_hpcc_file, parse_hpcc_flows
@@ -34,10 +40,10 @@ COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")
 QUEUE_PAIR_COLUMN = "queue_pair"
 AFTER_COLUMN = "after"
 DELAY_COLUMN = "delay_ns"
-OPTIONAL_COLUMNS = (QUEUE_PAIR_COLUMN, AFTER_COLUMN, DELAY_COLUMN)
+OPTIONAL_COLUMNS = (QUEUE_PAIR_COLUMN, AFTER_COLUMN, DELAY_COLUMN, *JOB_COLUMNS)
 """Optional last columns, in this order; a column is present if any flow uses it. They hold the persistent queue pair,
-the messages that the flow waits for (flow numbers from 1 in list order, separated by spaces), and the delay after
-these messages have ended."""
+the messages that the flow waits for (flow numbers from 1 in list order, separated by spaces), the delay after these
+messages have ended, or a delay for each of them, separated by spaces, and the flow's job, iteration, step and rank."""
 _WINDOW = "# measured_window_us="
 
 MAX_FILE_BYTES = 500_000_000
@@ -45,6 +51,7 @@ MAX_START_NS = 3_600_000_000_000
 """The latest start: the length of the longest run."""
 _LATE_START_NS = 1_000_000_000
 """The start of the first flow from which the times of a list probably do not count from the start of a run."""
+_MOST_NUMBER = (1 << 31) - 1
 _LONGEST_LINE = 20_000
 _WHOLE = re.compile(r"-?[0-9]{1,30}")
 _DELIMITERS = (",", ";", "\t")
@@ -92,6 +99,7 @@ def write_flows(out: TextIO, flows: Sequence[FlowRequest], measured_window_us: t
         QUEUE_PAIR_COLUMN: bool(table.queue_pair.any()),
         AFTER_COLUMN: bool(table.waits),
         DELAY_COLUMN: any(delay_ns for _, delay_ns in table.waits.values()),
+        **dict.fromkeys(JOB_COLUMNS, table.has_jobs),
     }
     columns = (*COLUMNS, *(name for name in OPTIONAL_COLUMNS if is_used[name]))
     writer.writerow(columns)
@@ -122,7 +130,7 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
             window, requests = _measured_window_us(lines), tuple(_checked(_parse(lines), topology))
             notes = _late_start(requests)
         if any_waits(requests):
-            in_order_of_start(requests)
+            in_order_of_start(flow_table(requests))
     except WaitingError as error:
         raise ScenarioError(f"{path}: line {_line_of(error.place, lines)}: {error}") from error
     except (ValueError, csv.Error) as error:
@@ -259,11 +267,21 @@ def _wholes(name: str, text: str) -> tuple[int, ...]:
     return tuple(_whole(name, word) for word in text.split())
 
 
+def _delay_ns(name: str, text: str) -> int | tuple[int, ...]:
+    words = text.split()
+    return _whole(name, text) if len(words) < 2 else joined_delay_ns([_whole(name, word) for word in words])
+
+
 _MORE: Mapping[str, Callable[[str, str], Any]] = {
     QUEUE_PAIR_COLUMN: _whole,
     AFTER_COLUMN: _wholes,
-    DELAY_COLUMN: _whole,
+    DELAY_COLUMN: _delay_ns,
+    **dict.fromkeys(JOB_COLUMNS, _whole),
 }
+
+
+def _delays_of(flow: FlowRequest) -> tuple[int, ...]:
+    return flow.delay_ns if isinstance(flow.delay_ns, tuple) else (flow.delay_ns,)
 
 
 def check_flow(flow: FlowRequest, topology: Topology) -> None:
@@ -274,7 +292,8 @@ def check_flow(flow: FlowRequest, topology: Topology) -> None:
         ("size_bytes", flow.size_bytes, 1, MAX_SIZE_BYTES, " B"),
         ("start_ns", flow.start_ns, 0, MAX_START_NS, " ns"),
         (QUEUE_PAIR_COLUMN, flow.queue_pair, 0, MAX_QUEUE_PAIRS, ""),
-        (DELAY_COLUMN, flow.delay_ns, 0, MAX_START_NS, " ns"),
+        *((DELAY_COLUMN, delay_ns, 0, MAX_START_NS, " ns") for delay_ns in _delays_of(flow)),
+        *((name, getattr(flow, name), 0, _MOST_NUMBER, "") for name in JOB_COLUMNS),
     ):
         if type(value) is not int:
             raise ScenarioError(f"{name}: must be a whole number, not {shown(value)}")
@@ -282,6 +301,8 @@ def check_flow(flow: FlowRequest, topology: Topology) -> None:
             bound = f"at least {least}" if value < least else f"at most {most}"
             hint = f"; for a flow that lasts as long as the run, write {most}" if name == "size_bytes" else ""
             raise ScenarioError(f"{name}: must be {bound}{unit}, not {value}{hint}")
+    if not flow.job and (flow.iteration or flow.step or flow.rank):
+        raise ScenarioError("job: must be at least 1 for a flow with an iteration, step or rank")
     if flow.delay_ns and not flow.after:
         raise ScenarioError(f"delay_ns: {flow.delay_ns} ns needs a flow to wait for, but {AFTER_COLUMN} is empty")
     if not 1 <= len(flow.tag) <= MAX_TAG_CHARACTERS or not flow.tag.isprintable():

@@ -4,17 +4,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from sfc_testbed.analysis.formatting import amount
 from sfc_testbed.analysis.life.captured import Sighting, sightings
 from sfc_testbed.analysis.life.events import LifeEvent, joined
 from sfc_testbed.analysis.life.hops import packet_events, unseen_ports
 from sfc_testbed.analysis.life.stored import stored_events
+from sfc_testbed.analysis.metrics.iterations import ChainLink, messages_of, slowest_chain
 from sfc_testbed.analysis.results.result import RESULT_FILE
 from sfc_testbed.analysis.results.stored import Run
+from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.scenarios.model.numbering import number_flows
 from sfc_testbed.telemetry.captures.flow_packets import FlowOnWire
@@ -30,6 +36,8 @@ from sfc_testbed.topologies.routes import ports_between
 from sfc_testbed.wire.constants import DEFAULT_PAYLOAD_BYTES
 
 _EACH_ALONE = -1.0
+_MOST_JOBS = 8
+"""The most jobs that a message names."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,28 @@ def flow_life(run: Run, number: int, packet: int | None) -> FlowLife:
     unseen = unseen_ports(seen, topology, needed) if has_switches else None
     notes = _notes(run, number, captured_flows(_captures(run), flows), unseen)
     return FlowLife(row, events, notes, [*run.problems, *problems])
+
+
+def critical_chain(run: Run, words: str) -> list[ChainLink]:
+    """Return the slowest chain of an iteration, given as JOB/ITERATION. UsageError if there is none."""
+    numbers = re.fullmatch(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})", words)
+    if numbers is None:
+        raise UsageError(f"--critical {shown(words)}: must be JOB/ITERATION, such as 1/3")
+    job, iteration = map(int, numbers.groups())
+    messages = messages_of(run.flows, job).filter(pl.col("iteration") == iteration)
+    if messages.is_empty():
+        known = ", ".join(f"{of.job}/1 to {of.job}/{len(of.took_us)}" for of in run.result.jobs[:_MOST_JOBS])
+        raise UsageError(f"{run.folder}: --critical {words}: there are {known or 'no jobs in this run'}")
+    if messages["received_us"].null_count():
+        raise UsageError(
+            f"{run.folder}: --critical {words}: {messages['received_us'].null_count()} of "
+            f"{amount(messages.height, 'message')} were not received, so the iteration has no end"
+        )
+    try:
+        _, listed = stored_flows(run.folder, run.config)
+    except UsageError as error:
+        raise UsageError(f"{run.folder}: the messages that others wait for are unknown: {error}") from error
+    return slowest_chain(messages, number_flows(listed.requests).waits)
 
 
 def _payload_bytes(run: Run) -> int:

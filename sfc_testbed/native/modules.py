@@ -165,6 +165,8 @@ class CompiledFinder:
                 if details["annotations"] is not None:
                     kind.__annotations__ = dict(details["annotations"])
                     kind.__slots__ = tuple(kind.__annotations__)  # without slots, pydantic expects a `__dict__`
+                    for name, annotation in kind.__annotations__.items():
+                        kind.__dataclass_fields__[name].type = annotation  # the compiler stores `type` for a union
 
 
 class _Loader(ExtensionFileLoader):

@@ -63,12 +63,12 @@ _UNITS: Mapping[str, tuple[_Kind, Decimal]] = MappingProxyType(
 
 
 def unit_of(name: str) -> str | None:
-    """Return the unit that the end of a name states, such as `ns` for `host_delay_ns`; None if it states no unit.
+    """Return the unit that a name ends in, such as `ns` for `host_delay_ns`, or that is the name `bytes`; otherwise None.
 
     A list has the plural: `host_rates_bps`.
     """
     unit = name.rpartition("_")[2]
-    return unit if unit in _UNITS and unit != name else None
+    return unit if unit in _UNITS and (unit != name or name == "bytes") else None
 
 
 def has_unit(text: str) -> bool:

@@ -162,6 +162,25 @@ class FaultSpan(BaseModel):
     end_us: float | None = Field(description="null: until the end of the run.")
 
 
+BARRIER_TAG = "barrier"
+"""The traffic class of the signals between two iterations of a job. Figures of iterations leave them out."""
+
+
+class JobPlan(BaseModel):
+    """A job that repeats a collective."""
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False, defer_build=True)
+
+    number: int = Field(description="Number in the flows trace, from 1.")
+    collective: str = Field(description="Empty if the flows come from a file.")
+    algorithm: str
+    ranks: int
+    size_bytes: int | None = Field(description="Size that defines the algorithm bandwidth; null: unknown.")
+    bus_factor: float | None = Field(description="Bus bandwidth divided by algorithm bandwidth; null: unknown.")
+    iterations: int
+    ideal_us: float = Field(description="Least possible time of an iteration in an otherwise idle network.")
+
+
 class DilationChoice(BaseModel):
     """The prediction behind the choice of a live run's dilation."""
 
@@ -208,6 +227,8 @@ class RunConfig(RunSpec):
     """Warnings about settings that the transport is not made for, and how files of other programs were read."""
     ideal_completion_us: dict[str, float] = field(default_factory=dict)
     """The ideal completion time of dependent messages in an idle network, by tag."""
+    jobs: tuple[JobPlan, ...] = ()
+    """The jobs whose messages the flow list has."""
     workers: int = 1
     """The number of processes of a run in virtual time on this machine. The traces do not depend on it."""
     command: str

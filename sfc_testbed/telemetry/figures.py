@@ -31,6 +31,10 @@ class MessageFigures:
     """The figures of a message that are known before the run (`testbed.flows.planned`)."""
 
     ideal_fct_us: Annotated[float, Meaning("FCT of the message at line rate in an otherwise idle network", "µs")]
+    job: Annotated[int | None, Meaning("number of the job of the message, from 1; null: none")] = None
+    iteration: Annotated[int | None, Meaning("number of the job's iteration, from 1")] = None
+    step: Annotated[int | None, Meaning("number of the step in the iteration, from 1")] = None
+    rank: Annotated[int | None, Meaning("rank of the source in the job, from 0")] = None
 
 
 @dataclass(slots=True)
@@ -62,3 +66,4 @@ class ReceiverFigures:
     reordering_mean: Annotated[
         float | None, Meaning("mean reordering distance of `packets_reordered`; 0 without such packets", "packets")
     ] = None
+    received_us: Annotated[float | None, Meaning("time at which the receiver had all of the message", "µs")] = None

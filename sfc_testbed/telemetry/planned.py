@@ -29,7 +29,7 @@ _HOSTS, _TAGS = "hosts", "tags"
 def write_planned(
     folder: Path, number: int, columns: Mapping[str, NDArray[Any]], *, hosts: Sequence[str], tags: Sequence[str]
 ) -> None:
-    """Write a part of the plan. `src` and `dst` are indices in `hosts`, `tag` in `tags`; an unknown start is NaN."""
+    """Write a part of the plan. `src` and `dst` are indices in `hosts`, `tag` in `tags`; NaN is null."""
     arrays: dict[str, Any] = {**columns, _HOSTS: np.array(hosts, dtype=str), _TAGS: np.array(tags, dtype=str)}
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -57,7 +57,7 @@ def read_planned(path: Path) -> pl.DataFrame:
             columns = {name: stored[name] for name in stored.files}
         hosts, tags = (pl.Series(columns.pop(name).tolist(), dtype=pl.String) for name in (_HOSTS, _TAGS))
         names = {name: values.gather(columns[name]) for name, values in (("src", hosts), ("dst", hosts), ("tag", tags))}
-        frame = pl.DataFrame({**columns, **names}).with_columns(pl.col("start_us").fill_nan(None))
+        frame = pl.DataFrame({**columns, **names}).with_columns(pl.selectors.float().fill_nan(None))
         return conformed(conforming(frame, PLANNED), PLANNED)
     except (
         OSError,

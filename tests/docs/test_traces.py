@@ -18,6 +18,7 @@ import pytest
 from sfc_testbed.analysis.metrics.buffers import BufferFigures
 from sfc_testbed.analysis.metrics.figures import Figures
 from sfc_testbed.analysis.metrics.flows import CompletionFigures, ReorderingFigures, SlowdownFigures
+from sfc_testbed.analysis.metrics.iterations import JobFigures
 from sfc_testbed.analysis.metrics.links import LinkBalance
 from sfc_testbed.analysis.metrics.signals import SignalFigures
 from sfc_testbed.analysis.results import result as stored
@@ -212,6 +213,7 @@ FIELDS: Mapping[str, type[Figures]] = {
     "completion": CompletionFigures,
     "fct_slowdown": SlowdownFigures,
     "flows": stored.FlowCounts,
+    "jobs": JobFigures,
     "lateness": stored.LatenessFigures,
     "link_balance": LinkBalance,
     "packets": stored.PacketCounts,
@@ -229,6 +231,7 @@ def test_every_field_of_the_result_is_explained(result: dict[str, Any]) -> None:
     assert {*described, "schema", "schema_version"} == {
         *result,
         "bfc",
+        "jobs",
         "has_fixed_duration",
         "reordering",
         "setting_warnings",

@@ -62,4 +62,4 @@ def test_the_value_is_exact(number: int) -> None:
 
 def test_the_end_of_a_name_states_its_unit() -> None:
     names = ("message_bytes", "host_rate_bps", "host_rates_bps", "window_us", "degree", "bytes", "q_th")
-    assert [unit_of(name) for name in names] == ["bytes", "bps", "bps", "us", None, None, None]
+    assert [unit_of(name) for name in names] == ["bytes", "bps", "bps", "us", None, "bytes", None]

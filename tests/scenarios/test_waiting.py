@@ -28,6 +28,20 @@ def test_a_waiting_message_is_numbered_after_those_it_waits_for() -> None:
     assert number_flows(flows) == flows
 
 
+def test_each_message_that_is_waited_for_may_have_its_own_delay() -> None:
+    """The delays follow the new numbers. Of a message that is named twice, the longer delay counts."""
+    last = FlowRequest("h1", "h3", 9, 0, "x", after=(3, 1, 3), delay_ns=(7, 50, 20))
+    flows = number_flows([_flow("2>1", 100), last, _flow("3>1", 10)])
+    assert [(flow.start_ns, flow.after, flow.delay_ns) for flow in flows] == [
+        (10, (), 0),
+        (100, (), 0),
+        (150, (1, 2), (20, 50)),
+    ]
+    assert number_flows(flows) == flows
+    with pytest.raises(ScenarioError, match="^flow 2 has 2 delays, but waits for 1 flows; give one delay"):
+        number_flows([_flow("2>1"), FlowRequest("h1", "h3", 9, 0, "x", after=(1,), delay_ns=(7, 50))])
+
+
 def test_messages_without_dependencies_are_ordered_by_start() -> None:
     """Messages with the same start keep their order."""
     flows = number_flows([_flow("1>2", 9), _flow("3>4", 5), _flow("2>1", 5)])

@@ -23,6 +23,7 @@ from sfc_testbed.analysis.formatting import (
 )
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures, SizeBinFigures, SlowdownFigures
+from sfc_testbed.analysis.metrics.iterations import JobFigures
 from sfc_testbed.analysis.report.data_table import DataTable
 from sfc_testbed.analysis.results.limits import DEGRADED_ABOVE, INVALID_ABOVE
 from sfc_testbed.analysis.results.quantities import QUANTITIES, measured_in, with_unit
@@ -33,6 +34,7 @@ from sfc_testbed.request.spec import RunConfig
 if TYPE_CHECKING:
     from sfc_testbed.analysis.results.comparison import Comparison, ComparisonRow
     from sfc_testbed.analysis.results.completions import CompletionRow
+    from sfc_testbed.analysis.results.iterations import IterationRow
     from sfc_testbed.analysis.results.over_seeds import Estimate
 
 
@@ -216,6 +218,37 @@ def slowdown_table(result: RunResult) -> DataTable:
         f"did not finish is slower than all others. {NOTHING}: the figure depends on such a flow, or there are too few "
         "flows (P50 needs 2, P95 20, P99 100, P99.9 1000). Completion: time from the first start to the last finish, "
         "if all flows completed.",
+    )
+
+
+def iteration_table(result: RunResult) -> DataTable | None:
+    """Return the iterations of the jobs; None without jobs."""
+    if not result.jobs:
+        return None
+    descriptions = "; ".join(dict.fromkeys(job.description for job in result.jobs))
+    stragglers = " ".join(job.sentence for job in result.jobs[:_MOST_STRAGGLERS])
+    note = f"{descriptions}. {_ITERATIONS}\n\n{stragglers}"
+    return DataTable("Iterations of jobs", ITERATION_HEADINGS, list(map(iteration_cells, result.jobs)), note)
+
+
+_MOST_STRAGGLERS = 4
+ITERATION_HEADINGS = (
+    "job", "done", "min", "mean", "P99", "max", "ideal", "slowdown", "algbw", "busbw",
+)  # fmt: skip
+_ITERATIONS = (
+    "Time from the first ready message of an iteration to the last receipt. The ideal is the least possible time in an "
+    "otherwise idle network. algbw and busbw: algorithm and bus bandwidth over the mean time, in GB/s, as NCCL's tests "
+    "define them."
+)
+
+
+def iteration_cells(job: JobFigures) -> tuple[str, ...]:
+    """Return the row of a job in the table of iterations."""
+    return (
+        str(job.job),
+        f"{job.finished}/{len(job.took_us)}",
+        *map(format_us, (job.min_us, job.mean_us, job.p99_us, job.max_us, job.ideal_us)),
+        *map(format_number, (job.slowdown, job.algbw_gbytes_per_s, job.busbw_gbytes_per_s)),
     )
 
 
@@ -457,6 +490,36 @@ def _completion_row(row: CompletionRow, *, has_ideal: bool) -> tuple[str, ...]:
     ratio = _estimate(row.ratio_over_seeds, format_ratio) if row.ratio_over_seeds else format_ratio(row.ratio)
     against = (format_us(row.ideal_us), format_number(row.slowdown)) if has_ideal else ()
     return (row.tag, row.label, "did not finish" if row.took_us is None else took, ratio, *against)
+
+
+COMPARED_ITERATION_HEADINGS = ("mean iteration", "ratio", "max", "ideal", "slowdown", "busbw, GB/s", "ratio")
+
+
+def compared_iteration_tables(comparison: Comparison) -> list[DataTable]:
+    """Return the table of the jobs' iterations; no table without jobs."""
+    means = " Means over the seeds, ratios seed by seed." if comparison.over_seeds else ""
+    rows = [(row.job, row.label, *compared_iteration_cells(row)) for row in comparison.iterations]
+    headings = ("job", "run", *COMPARED_ITERATION_HEADINGS)
+    return [DataTable("Iterations of jobs", headings, rows, _ITERATIONS + means)] if rows else []
+
+
+def compared_iteration_cells(row: IterationRow) -> tuple[str, ...]:
+    """Return the figures of a job in a run, or of a scheme over the seeds."""
+    mean = _estimate(row.mean, format_us) if row.mean else format_us(row.mean_us)
+    bandwidth = _estimate(row.busbw, format_number) if row.busbw else format_number(row.busbw_gbytes_per_s)
+    ratios = (
+        _estimate(over, format_ratio) if over else format_ratio(ratio)
+        for over, ratio in ((row.ratio_over_seeds, row.ratio), (row.busbw_ratio_over_seeds, row.busbw_ratio))
+    )
+    return (
+        "did not finish" if row.mean_us is None else mean,
+        next(ratios),
+        format_us(row.max_us),
+        format_us(row.ideal_us),
+        format_number(row.slowdown),
+        bandwidth,
+        next(ratios),
+    )
 
 
 def class_table(labels: Sequence[str], results: Sequence[RunResult], classes: Sequence[str]) -> DataTable:

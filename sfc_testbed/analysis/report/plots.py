@@ -144,6 +144,19 @@ def _distributions(run: Run) -> Plot:
     return plot_distributions([plotted_run(run.result.scheme, run)])
 
 
+def _iterations(run: Run) -> Plot | None:
+    from sfc_testbed.analysis.plots.iterations import plot_iterations
+
+    return plot_iterations(run.result.jobs) if run.result.jobs else None
+
+
+def _iterations_compared(compared: ComparedRuns) -> Plot | None:
+    from sfc_testbed.analysis.plots.iterations import plot_iterations_compared
+
+    runs = [(label, run.result.scheme, run.result.jobs) for label, run in compared.shown if run.result.jobs]
+    return plot_iterations_compared(runs) if runs else None
+
+
 def _goodput(run: Run) -> Plot:
     from sfc_testbed.analysis.plots.goodput import plot_goodput
 
@@ -244,6 +257,9 @@ _DISTRIBUTIONS = (
     "CDFs of the high-water marks of all shared buffers, of the mean throughput per receiver (with several receivers), "
     "and of the feedback delay of BTS packets, from the congested switch and from the pause cache near the source."
 )
+_ITERATIONS = (
+    "Time of each iteration of the jobs, from the first ready message to the last receipt, and the ideal time."
+)
 RUN_PLOTS: Table[PagePlot[Run]] = Table(
     "plot of a run",
     {
@@ -255,6 +271,7 @@ RUN_PLOTS: Table[PagePlot[Run]] = Table(
             _fct,
             data={"fct_slowdown.csv": _slowdown_rows},
         ),
+        "iterations": PagePlot(_ITERATIONS, _iterations),
         "distributions": PagePlot(_DISTRIBUTIONS, _distributions),
         "goodput": PagePlot(
             "Goodput over time: message bytes received per interval by all receivers of a traffic class.", _goodput
@@ -284,6 +301,7 @@ COMPARISON_PLOTS: Table[PagePlot[ComparedRuns]] = Table(
             _fct_by_size_compared,
         ),
         "fct": PagePlot("CDF of FCT slowdown. Flows that did not complete keep a curve below 1.", _fct_compared),
+        "iterations": PagePlot(_ITERATIONS, _iterations_compared),
         "distributions": PagePlot(_DISTRIBUTIONS, _distributions_compared),
         "uplinks": PagePlot(_UPLINKS, _uplinks_compared, needs=("links",)),
         "cc": PagePlot("", _congestion_compared, needs=("cc",)),

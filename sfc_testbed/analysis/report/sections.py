@@ -51,6 +51,7 @@ RUN_SECTIONS: Table[Section[Run]] = Table(
     "section of a run",
     {
         "slowdown": Section(lambda run: _page_tables().slowdown_table(run.result)),
+        "iterations": Section(lambda run: _page_tables().iteration_table(run.result)),
         "sizes": Section(lambda run: _page_tables().size_table(run.result)),
         "buffers": Section(lambda run: _page_tables().buffer_table(run.result)),
         "signals": Section(lambda run: _page_tables().signal_table(run.result)),
@@ -68,6 +69,7 @@ COMPARISON_SECTIONS: Table[Section[ComparedRuns]] = Table(
         "seeds": Section(lambda compared: _page_tables().seeds_tables(compared.comparison)),
         "overview": Section(lambda compared: _page_tables().overview_table(compared.comparison)),
         "quantities": Section(lambda compared: _page_tables().compared_quantity_tables(compared.comparison)),
+        "iterations": Section(lambda compared: _page_tables().compared_iteration_tables(compared.comparison)),
         "completion": Section(lambda compared: _page_tables().completion_tables(compared.comparison)),
         "classes": Section(
             lambda compared: _page_tables().class_table(

@@ -28,14 +28,19 @@ from sfc_testbed.analysis.formatting import (
 from sfc_testbed.analysis.life.events import LifeEvent
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures
+from sfc_testbed.analysis.metrics.iterations import ChainLink, JobFigures
 from sfc_testbed.analysis.metrics.links import is_use_different
 from sfc_testbed.analysis.report.first_sentence import in_parentheses, resent_in_runs, unfinished_runs
-from sfc_testbed.analysis.report.page_tables import compared_quantity_tables
+from sfc_testbed.analysis.report.page_tables import (
+    ITERATION_HEADINGS,
+    compared_quantity_tables,
+    iteration_cells,
+)
 from sfc_testbed.analysis.report.physics import physics_rows
 from sfc_testbed.analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from sfc_testbed.analysis.results.completions import CompletionRow
 from sfc_testbed.analysis.results.outcome import DEPENDS, FAILS, HOLDS
-from sfc_testbed.analysis.results.over_seeds import Estimate, SchemeOverSeeds, intervals_of
+from sfc_testbed.analysis.results.over_seeds import Estimate, SchemeOverSeeds, estimate_of, intervals_of
 from sfc_testbed.analysis.results.result import Level, RunResult, count_of
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.request.spec import RunConfig
@@ -61,6 +66,7 @@ def run_table(result: RunResult, config: RunConfig | None) -> RenderableType:
         verdict,
         *_warnings(result.warnings),
         _figures(figures),
+        *_iterations(result.jobs),
         slowdown_table(result),
     )
 
@@ -90,6 +96,7 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     meaning = (Text(f"{sentence}\n", style="bold") for sentence in comparison.meaning)
     others = [_class_table(comparison.other_classes, comparison.label_heading)] if comparison.other_classes else []
     together = [_completion_table(comparison)] if _shown_completions(comparison) else []
+    jobs = [_iteration_table(comparison)] if comparison.iterations else []
     quantities = [_quantity_table(comparison)] if comparison.quantities else []
     differences = map(Text, comparison.differences)
     claims = [claims_table("Claims", comparison.claim_rows, "expected")] if comparison.claims else []
@@ -99,7 +106,9 @@ def comparison_table(comparison: Comparison) -> RenderableType:
     resent = [Text(f"{sentence}.\n")] if sentence else []
     resent += _overtaken(comparison)
     notes = (*meaning, *resent, *claims, *_warnings(comparison.warnings))
-    return Group(*unfinished, *differences, table, *intervals, *unvaried, *others, *together, *quantities, *notes)
+    return Group(
+        *unfinished, *differences, table, *intervals, *unvaried, *others, *together, *jobs, *quantities, *notes
+    )
 
 
 def main_table(comparison: Comparison) -> Table:
@@ -211,6 +220,33 @@ def _completion_table(comparison: Comparison) -> Fitted:
     return Fitted(table, keys=2)
 
 
+def _iteration_table(comparison: Comparison) -> Fitted:
+    """Return the mean time and the bus bandwidth of the jobs' iterations."""
+    over = ", mean over seeds" if comparison.over_seeds else ""
+    kinds = dict.fromkeys(row.job.partition(" ")[2] for row in comparison.iterations)
+    of = f" of {next(iter(kinds))}" if len(kinds) == 1 and any(kinds) else ""
+    table = _table_below(f"iterations{of}{over}", "job", comparison.label_heading)
+    for heading in ("mean", "ratio", "max", "slowdown", "busbw, GB/s"):
+        table.add_column(heading, justify="right")
+    for row in comparison.iterations:
+        interval = row.ratio_over_seeds.interval if row.ratio_over_seeds else None
+        table.add_row(
+            Text(row.job.partition(" ")[0] if of else row.job),
+            Text(row.label),
+            "did not finish" if row.mean_us is None else _mean("us", row.mean, row.mean_us),
+            format_ratio(row.ratio) + format_interval(interval),
+            format_us(row.max_us),
+            format_number(row.slowdown),
+            _mean("busbw", row.busbw, row.busbw_gbytes_per_s),
+        )
+    return Fitted(table, keys=2)
+
+
+def _mean(name: str, over_seeds: Estimate | None, value: float | None) -> str:
+    """Return a mean over the seeds, or else the value of a single run."""
+    return format_estimate(name, over_seeds or estimate_of([value]))
+
+
 def _quantity_table(comparison: Comparison) -> Fitted:
     """Return the quantities of extensions."""
     [rows] = compared_quantity_tables(comparison)
@@ -222,7 +258,12 @@ def _quantity_table(comparison: Comparison) -> Fitted:
 
 
 def _shown_completions(comparison: Comparison) -> Sequence[CompletionRow]:
-    """Return the completion times that the main table lacks: beside an incast, only those of dependent messages."""
+    """Return the completion times that the main table lacks: beside an incast, only those of dependent messages.
+
+    Jobs have their own table.
+    """
+    if comparison.iterations:
+        return []
     return comparison.decisive_completions if comparison.has_incast else comparison.completion
 
 
@@ -440,6 +481,40 @@ def _slowdown_cells(
     cells = [format_number(value) for value in percentiles]
     cells[last] += format_interval(intervals.get(names[last]))
     return cells
+
+
+def _iterations(jobs: Sequence[JobFigures]) -> list[RenderableType]:
+    """Return the table of the jobs' iterations and a line about the slowest straggler; nothing without jobs."""
+    if not jobs:
+        return []
+    title = f"iterations of {'; '.join(dict.fromkeys(job.description for job in jobs))} (bandwidths in GB/s)"
+    table = Table(title=title, title_style="", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    rows = list(map(iteration_cells, jobs))
+    shown = [place for place in range(len(ITERATION_HEADINGS)) if any(row[place] != NOTHING for row in rows)]
+    for place in shown:
+        table.add_column(ITERATION_HEADINGS[place], justify="right")
+    for row in rows:
+        table.add_row(*(row[place] for place in shown))
+    last = max(jobs, key=lambda job: job.max_us or 0.0)
+    return [Fitted(table), *([Text(last.sentence)] if last.sentence else [])]
+
+
+def chain_table(result: RunResult, iteration: str, chain: Sequence[ChainLink]) -> RenderableType:
+    """Return the messages of an iteration's slowest chain, with the time that each one lost."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table.title = Text(f"slowest chain of iteration {iteration}, times in µs · {result.title} · {result.clock} clock")
+    table.title_style = "bold"
+    for heading in ("flow", "step", "from", "to", "size", "ready", "received", "FCT", "ideal", "lost"):
+        table.add_column(heading, justify="left" if heading in ("from", "to") else "right")
+    for link in chain:
+        row = link.row
+        table.add_row(
+            *map(str, (row["flow_id"], row["step"], row["src"], row["dst"])),
+            format_bytes(row["size_bytes"]),
+            *(f"{row[name]:,.2f}" for name in ("start_us", "received_us")),
+            *map(format_number, (link.fct_us, row["ideal_fct_us"], link.excess_us)),
+        )
+    return Fitted(table)
 
 
 def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[LifeEvent]) -> RenderableType:

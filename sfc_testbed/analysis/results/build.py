@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 import polars as pl
 
@@ -23,6 +24,8 @@ from sfc_testbed.analysis.metrics.flows import (
     throughput_gbps,
     traffic_classes,
 )
+from sfc_testbed.analysis.metrics.iterations import COLUMNS as JOB_COLUMNS
+from sfc_testbed.analysis.metrics.iterations import Waits, job_figures
 from sfc_testbed.analysis.metrics.links import LinkBalance, link_balance
 from sfc_testbed.analysis.metrics.signals import signal_figures
 from sfc_testbed.analysis.results.counters import Lateness, RunCounters, Spacing
@@ -95,19 +98,24 @@ _FLOW_COLUMNS = (
 def build_result(
     config: RunConfig,
     counters: RunCounters,
+    waits: Waits = MappingProxyType({}),
+    /,
     *,
     flows: Rows,
     queues: Rows,
     signals: Rows,
     links: Rows | None = None,
 ) -> RunResult:
-    """Build the result of a run, including its verdict. Empty traces are accepted."""
-    needed = _needed(flows)
+    """Build the result of a run, including its verdict. Empty traces are accepted.
+
+    `waits` has the flows that each flow waits for, which explain the slowest iterations of jobs.
+    """
+    needed = _needed(flows, config)
     return RunResult.model_validate(
         {
             **_identity(config),
             **_judged(config, counters, needed),
-            **_flow_figures(needed, config),
+            **_flow_figures(needed, config, waits),
             **_buffer_figures(queues),
             "link_balance": _link_balance(links, config),
             **_counted(counters),
@@ -135,7 +143,7 @@ def build_unfinished_result(
     links: Rows | None = None,
 ) -> RunResult:
     """Build the result of a run whose runner was killed before it read the counters. The verdict is invalid."""
-    needed = _needed(flows)
+    needed = _needed(flows, config)
     counted = _flow_counts(needed).model_copy(update={"timeouts": None, "packets_resent": None, "never_started": 0})
     return RunResult.model_validate(
         {
@@ -154,9 +162,9 @@ def build_unfinished_result(
     )
 
 
-def _needed(flows: Rows) -> pl.DataFrame:
+def _needed(flows: Rows, config: RunConfig) -> pl.DataFrame:
     """Return the columns that figures need, because whole rows of millions of flows would take a GB."""
-    return answer(flows.lazy().select(_FLOW_COLUMNS))
+    return answer(flows.lazy().select(*_FLOW_COLUMNS, *(JOB_COLUMNS if config.jobs else ())))
 
 
 def _identity(config: RunConfig) -> dict[str, object]:
@@ -180,6 +188,12 @@ def _impossible_times(config: RunConfig, flows: pl.DataFrame) -> Iterator[str]:
     margin_us = clock_margin_us(config)
     if count := faster_than_ideal(flows, margin_us):
         yield f"{amount(count, 'flow')} finished faster than in an idle network, so the ideal FCT or the run is wrong."
+    for job in job_figures(flows, config.jobs, {}):
+        if job.min_us is not None and job.ideal_us - job.min_us > margin_us:
+            yield (
+                f"An iteration of job {job.job} took {format_us(job.min_us)}, less than the least possible time of "
+                f"{format_us(job.ideal_us)}, so the ideal time or the run is wrong."
+            )
     for tag, figures in completion_by_class(flows, config.ideal_completion_us).items():
         if figures.took_us is None or figures.ideal_us is None:
             continue
@@ -190,7 +204,7 @@ def _impossible_times(config: RunConfig, flows: pl.DataFrame) -> Iterator[str]:
             )
 
 
-def _flow_figures(flows: pl.DataFrame, config: RunConfig) -> dict[str, object]:
+def _flow_figures(flows: pl.DataFrame, config: RunConfig, waits: Waits = MappingProxyType({})) -> dict[str, object]:
     measured = flows if config.measured_window_us is None else started_between(flows, *config.measured_window_us)
     return {
         "fct_slowdown": slowdown_by_class(measured),
@@ -198,6 +212,7 @@ def _flow_figures(flows: pl.DataFrame, config: RunConfig) -> dict[str, object]:
         "throughput_gbps": throughput_gbps(measured),
         "reordering": reordering(flows),
         "completion": completion_by_class(flows, config.ideal_completion_us),
+        "jobs": job_figures(flows, config.jobs, waits),
     }
 
 

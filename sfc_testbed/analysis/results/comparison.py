@@ -18,6 +18,7 @@ from sfc_testbed.analysis.formatting import enumeration
 from sfc_testbed.analysis.metrics.figures import Figure, Figures, Interval
 from sfc_testbed.analysis.metrics.flows import ALL_CLASSES
 from sfc_testbed.analysis.results.completions import CompletionRow, completion_rows, decisive_rows
+from sfc_testbed.analysis.results.iterations import IterationRow, iteration_figures, iteration_rows
 from sfc_testbed.analysis.results.meaning import Completion, Contrast, Ratio, Side, sentence
 from sfc_testbed.analysis.results.names import RunNames, differences_of, names_of
 from sfc_testbed.analysis.results.outcome import outcome_of
@@ -46,11 +47,13 @@ from sfc_testbed.analysis.results.result import (
 )
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.checks import refusal
-from sfc_testbed.request.spec import RunConfig
+from sfc_testbed.request.spec import BARRIER_TAG, RunConfig
 from sfc_testbed.telemetry.atomic_file import replace_text
 
 COMPARISON_FILE = "comparison.json"
 _FOLDERS = "folders"
+_MOST_JOBS = 3
+"""The most jobs that summaries compare."""
 
 
 class ComparisonRow(Figures):
@@ -151,6 +154,8 @@ class Comparison(Figures):
     """The slowdown of the traffic classes that are not in `rows`, class by class."""
     completion: tuple[CompletionRow, ...] = ()
     """The completion time of the traffic classes, class by class."""
+    iterations: tuple[IterationRow, ...] = ()
+    """The iterations of the jobs, job by job."""
     claims: tuple[HeldClaim, ...] = ()
     quantities: tuple[QuantityRow, ...] = ()
     """The quantities of extensions, quantity by quantity."""
@@ -175,8 +180,8 @@ class Comparison(Figures):
 
     @property
     def decisive_completions(self) -> list[CompletionRow]:
-        """The completion times that summaries compare."""
-        return decisive_rows(self.completion, has_incast=self.has_incast)
+        """The completion times that summaries compare, or the iterations of the first jobs."""
+        return _decisive(self.completion, self.iterations, has_incast=self.has_incast)
 
     @property
     def has_incast(self) -> bool:
@@ -237,7 +242,8 @@ def compare(
     interrupted = [f"Interrupted before these schemes were run: {missing}."] if missing else []
     completion = tuple(completion_rows(results, names, has_seeds=bool(averaged)))
     has_incast = any(row.incast_last_slowdown is not None for row in rows)
-    decisive = decisive_rows(completion, has_incast=has_incast)
+    iterations = tuple(iteration_rows(results, names, has_seeds=bool(averaged)))
+    decisive = _decisive(completion, iterations, has_incast=has_incast)
     return Comparison(
         scenario=", ".join(dict.fromkeys(result.scenario for result in results)),
         traffic_class=traffic_class,
@@ -255,9 +261,18 @@ def compare(
         meaning=tuple(filter(None, map(sentence, _contrasts(rows, averaged, traffic_class, decisive)))),
         other_classes=tuple(_other_classes(results, names, classes, traffic_class)),
         completion=completion,
+        iterations=iterations,
         claims=tuple(claims),
         quantities=tuple(_quantity_rows(quantities, names.variants if averaged else labels, has_seeds=bool(averaged))),
     )
+
+
+def _decisive(
+    completion: Sequence[CompletionRow], iterations: Sequence[IterationRow], *, has_incast: bool
+) -> list[CompletionRow]:
+    first = list(dict.fromkeys(row.job for row in iterations))[:_MOST_JOBS]
+    of_jobs = [row.as_completion for row in iterations if row.job in first]
+    return of_jobs or decisive_rows(completion, has_incast=has_incast)
 
 
 def _quantity_rows(
@@ -348,7 +363,7 @@ def _other_classes(
     results: Sequence[RunResult], names: RunNames, classes: Iterable[str], traffic_class: str
 ) -> Iterator[ClassRow]:
     for name in classes:
-        if name in (traffic_class, INCAST_TAG):
+        if name in (traffic_class, INCAST_TAG, BARRIER_TAG):
             continue
         averaged = over_seeds(results, names.variants, name)
         if averaged:
@@ -457,6 +472,7 @@ def result_row(result: RunResult) -> dict[str, object]:
         "completion_us": completion.took_us if completion else None,
         "completion_ideal_us": completion.ideal_us if completion else None,
         "completion_slowdown": completion.slowdown if completion else None,
+        **iteration_figures(result),
         "drops": result.dropped,
         "resent": result.flows.packets_resent,
         **{f"resent_{reason}": count_of(result.resent, reason) for reason in RESENT_REASONS},

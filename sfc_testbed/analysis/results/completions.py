@@ -33,12 +33,18 @@ class CompletionRow(Figures):
     """`ratio` with its interval over the seeds."""
 
 
-def completion_rows(results: Sequence[RunResult], names: RunNames, *, has_seeds: bool) -> Iterator[CompletionRow]:
-    """Yield the rows class by class, in the order of the runs. Results of older releases may have no rows."""
+def runs_by_seed(results: Sequence[RunResult], names: RunNames, *, has_seeds: bool) -> dict[str, dict[int, RunResult]]:
+    """Return the runs by name and seed; without means over seeds, each run has its own name and the seed 0."""
     runs: dict[str, dict[int, RunResult]] = {}
     for label, variant, result in zip(names.labels, names.variants, results, strict=True):
         name, seed = (variant, result.seed) if has_seeds else (label, 0)
         runs.setdefault(name, {})[seed] = result
+    return runs
+
+
+def completion_rows(results: Sequence[RunResult], names: RunNames, *, has_seeds: bool) -> Iterator[CompletionRow]:
+    """Yield the rows class by class, in the order of the runs. Results of older releases may have no rows."""
+    runs = runs_by_seed(results, names, has_seeds=has_seeds)
     for tag in dict.fromkeys(tag for result in results for tag in result.completion):
         base: Mapping[int, CompletionFigures] | None = None
         for name, by_seed in runs.items():
@@ -62,16 +68,16 @@ def decisive_rows(rows: Sequence[CompletionRow], *, has_incast: bool) -> list[Co
 def _row(
     tag: str, label: str, figures_of: Mapping[int, CompletionFigures], base: Mapping[int, CompletionFigures]
 ) -> CompletionRow:
-    took = _complete([figures.took_us for figures in figures_of.values()])
-    ratio = _complete([_ratio(figures, base.get(seed)) for seed, figures in figures_of.items()])
+    took = complete([figures.took_us for figures in figures_of.values()])
+    ratio = complete([_ratio(figures, base.get(seed)) for seed, figures in figures_of.items()])
     took_estimate, ratio_estimate = estimate_of(took), geometric_estimate(ratio)
     has_seeds = len(figures_of) > 1
     return CompletionRow(
         tag=tag,
         label=label,
         took_us=mean_of(took_estimate),
-        ideal_us=_mean([figures.ideal_us for figures in figures_of.values()]),
-        slowdown=_mean([figures.slowdown for figures in figures_of.values()]),
+        ideal_us=mean_of_all([figures.ideal_us for figures in figures_of.values()]),
+        slowdown=mean_of_all([figures.slowdown for figures in figures_of.values()]),
         ratio=mean_of(ratio_estimate),
         took=took_estimate if has_seeds else None,
         ratio_over_seeds=ratio_estimate if has_seeds else None,
@@ -83,12 +89,12 @@ def _ratio(figures: CompletionFigures, base: CompletionFigures | None) -> float 
     return figures.took_us / base.took_us if figures.took_us and base is not None and base.took_us else None
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = _complete(values)
+def mean_of_all(values: Sequence[float | None]) -> float | None:
+    known = complete(values)
     return fmean(known) if known else None
 
 
-def _complete(values: Sequence[float | None]) -> list[float]:
+def complete(values: Sequence[float | None]) -> list[float]:
     """Return the values, or none if one is missing: the remaining values would describe other flows."""
     known = [value for value in values if value is not None]
     return known if len(known) == len(values) else []

@@ -27,12 +27,13 @@ from sfc_testbed.analysis.metrics.flows import (
     SizeBinFigures,
     SlowdownFigures,
 )
+from sfc_testbed.analysis.metrics.iterations import JobFigures
 from sfc_testbed.analysis.metrics.links import LinkBalance
 from sfc_testbed.analysis.metrics.signals import SignalFigures
 from sfc_testbed.place import command_name
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.checks import refusal
-from sfc_testbed.request.spec import CONFIG_FILE, ClockName, variant_of, writer_of
+from sfc_testbed.request.spec import BARRIER_TAG, CONFIG_FILE, ClockName, variant_of, writer_of
 from sfc_testbed.request.stored_versions import version_refused, written_by
 from sfc_testbed.telemetry.atomic_file import replace_text
 from sfc_testbed.telemetry.journal import has_journal
@@ -239,6 +240,8 @@ class RunResult(Figures):
     """How evenly equal-cost links were used; None, which the file omits, without such links or without their trace."""
     completion: dict[str, CompletionFigures] = Field(default_factory=dict)
     """The completion time by traffic class. Older releases wrote only tags with dependent messages."""
+    jobs: tuple[JobFigures, ...] = ()
+    """The iterations of each job. The file omits an empty list."""
     packets: PacketCounts | None
     """Frame counts. This and the following counters are None if the runner was killed before it read them."""
     drops: dict[str, int] | None
@@ -278,6 +281,7 @@ class RunResult(Figures):
             "setting_warnings": (),
             "overridden": (),
             "load_balancing": None,
+            "jobs": (),
         }
         return {
             name: value for name, value in fields.items() if name not in omitted or getattr(self, name) != omitted[name]
@@ -399,8 +403,8 @@ def read_result(folder: Path) -> RunResult:
 
 
 def headline_class(result: RunResult) -> str:
-    """Return the main traffic class: the one with the most flows except the incast, or `all` if there is none."""
-    names = [name for name in result.fct_slowdown if name not in (ALL_CLASSES, INCAST_TAG)]
+    """Return the main traffic class: the one with the most flows except incasts and barriers; `all` without any."""
+    names = [name for name in result.fct_slowdown if name not in (ALL_CLASSES, INCAST_TAG, BARRIER_TAG)]
     if not names:
         return next(iter(result.fct_slowdown), ALL_CLASSES)
     return max(names, key=lambda name: result.fct_slowdown[name].flows)

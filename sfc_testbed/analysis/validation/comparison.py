@@ -92,9 +92,10 @@ def _check_same_flows(first: Run, *others: Run) -> None:
 def _flow_list(run: Run) -> pl.DataFrame:
     """Return the planned flows of a run. Start times are left out if messages depend on others: the network sets them.
 
-    A run with an ideal completion time has dependent messages.
+    A run with an ideal completion time, or with jobs, has dependent messages.
     """
-    columns = _FLOW_COLUMNS if run.result.dependent_completion else (*_FLOW_COLUMNS, "start_us")
+    is_dependent = run.result.dependent_completion or run.result.jobs
+    columns = _FLOW_COLUMNS if is_dependent else (*_FLOW_COLUMNS, "start_us")
     return run.flows.select(columns).sort("flow_id")
 
 

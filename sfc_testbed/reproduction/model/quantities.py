@@ -14,6 +14,7 @@ from sfc_testbed.analysis.metrics.buffers import hottest_switch, whole_buffer
 from sfc_testbed.analysis.metrics.flows import of_class, slowdowns, started_between
 from sfc_testbed.analysis.metrics.goodput import jain_index, receiver_throughput_gbps
 from sfc_testbed.analysis.metrics.incasts import completion_us, incasts, mean_rates
+from sfc_testbed.analysis.metrics.iterations import JobFigures
 from sfc_testbed.analysis.metrics.links import SPREAD_US, LinkBalance
 from sfc_testbed.analysis.metrics.percentiles import Values, minimum_count, percentile
 from sfc_testbed.analysis.results.quantities import QUANTITIES, NotMeasured
@@ -164,6 +165,19 @@ def _ring_slowdown(run: Run) -> float:
     return figures.slowdown
 
 
+def _over_jobs(take: Callable[[JobFigures], float | None]) -> Callable[[Run], float]:
+    """Return the measurement of a figure's mean over the jobs of a run."""
+
+    def measure(run: Run) -> float:
+        values = [take(job) for job in run.result.jobs]
+        known = [value for value in values if value is not None]
+        if not known or len(known) < len(values):
+            raise NotMeasured("no job with such a figure, or not all of its iterations finished")
+        return float(np.mean(known))
+
+    return measure
+
+
 _RTTS_AFTER_AN_END = 5
 
 
@@ -267,6 +281,12 @@ GOODPUT_AFTER_AN_END = Quantity(
     "Gb/s",
 )
 RING_SLOWDOWN = Quantity("all-reduce time over ideal", _ring_slowdown)
+ITERATION_TIME = Quantity("mean time of an iteration", _over_jobs(lambda job: job.mean_us), format_us, "ms", 1000.0)
+LONGEST_ITERATION = Quantity(
+    "time of the longest iteration", _over_jobs(lambda job: job.max_us), format_us, "ms", 1000.0
+)
+ITERATION_SLOWDOWN = Quantity("iteration time over ideal", _over_jobs(lambda job: job.slowdown))
+BUS_BANDWIDTH = Quantity("bus bandwidth", _over_jobs(lambda job: job.busbw_gbytes_per_s), unit="GB/s")
 BTS_SENT = per_thousand_packets("BTS", lambda run: counted(run.result.bts).sent)
 PAUSE_FRAMES = per_thousand_packets("pause frames", _pause_frames)
 SHARED_QUEUES = Quantity("assignments that share a queue", _shared_queues, lambda value: f"{value:.3g} %", "%")

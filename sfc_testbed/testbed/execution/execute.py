@@ -152,7 +152,7 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
 
         traces = recorder.traces()
         counters = replace(outcome.counters, broken=(*outcome.counters.broken, *recorder.problems))
-        result = build_result(plan.config, counters, **traces)
+        result = build_result(plan.config, counters, plan.flows.waits, **traces)
         result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})
         write_result(folder, result)
         interrupt.raises_if_urgent = False

@@ -5,7 +5,7 @@
 Only two limits count. A message takes at least its idle FCT after the messages that it waits for, and the messages of
 one host share its NIC. The order of the messages is free, and a NIC may switch between messages at any time. The end of
 all messages of a NIC is then the least possible if the NIC always sends a ready message with the longest way behind the
-NIC: Jackson's rule with preemption (docs/sources.md#all-reduce).
+NIC: Jackson's rule with preemption (docs/sources.md#ideal-completion).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sfc_testbed.scenarios.model.flow import Flow
 from sfc_testbed.testbed.flows.ideal import IdealTimes
 
 
-class _Transmission(NamedTuple):
+class Transmission(NamedTuple):
     """A message on the NIC of its source host, in ns."""
 
     ready_ns: float
@@ -40,9 +40,9 @@ def completion_bound_ns(flows: Sequence[Flow], times: IdealTimes, members: Itera
     fixed_ns = [flows[place].start_ns for place in chosen if not flows[place].after]
     first_ns = min(fixed_ns, default=0)
     ready_ns: dict[int, float] = {}
-    bounds: dict[tuple[tuple[int, ...], str], float] = {}
-    inner = {place: tuple(number - 1 for number in flows[place].after if number - 1 in chosen) for place in chosen}
-    for place in TopologicalSorter(inner).static_order():
+    bounds: dict[tuple[tuple[tuple[int, int], ...], str], float] = {}
+    inner = {place: _inner(flows[place], chosen) for place in chosen}
+    for place in TopologicalSorter({place: dict(waits) for place, waits in inner.items()}).static_order():
         flow = flows[place]
         if not inner[place]:
             ready_ns[place] = 0.0 if flow.after else flow.start_ns - first_ns
@@ -50,26 +50,39 @@ def completion_bound_ns(flows: Sequence[Flow], times: IdealTimes, members: Itera
         key = (inner[place], flow.src)
         if key not in bounds:
             bounds[key] = _last_end_ns(flows, times, ready_ns, inner[place], flow.src)
-        ready_ns[place] = bounds[key] + flow.delay_ns
-    return _last_end_ns(flows, times, ready_ns, chosen, None)
+        ready_ns[place] = bounds[key]
+    return _last_end_ns(flows, times, ready_ns, ((place, 0) for place in chosen), None)
+
+
+def _inner(flow: Flow, chosen: Mapping[int, None]) -> tuple[tuple[int, int], ...]:
+    """Return the positions of the chosen messages that a message waits for, with its delays after them."""
+    pairs = zip(flow.after, flow.delays_ns, strict=True)
+    return tuple((number - 1, delay_ns) for number, delay_ns in pairs if number - 1 in chosen)
 
 
 def _last_end_ns(
-    flows: Sequence[Flow], times: IdealTimes, ready_ns: Mapping[int, float], places: Iterable[int], waiting: str | None
+    flows: Sequence[Flow],
+    times: IdealTimes,
+    ready_ns: Mapping[int, float],
+    waits: Iterable[tuple[int, int]],
+    waiting: str | None,
 ) -> float:
-    """Return a lower bound of the end of all these messages, as the host `waiting` sees it.
+    """Return a lower bound of the end of all these messages, plus their delays in ns, as the host `waiting` sees it.
 
-    A message ends with its delivery for the host that receives it, and with its acknowledgment for others.
+    A message ends with its delivery for the host that receives it, and with its acknowledgment for others. A delay
+    after it counts as a part of its way behind the NIC.
     """
-    by_source: dict[str, list[_Transmission]] = defaultdict(list)
-    for place in places:
+    by_source: dict[str, list[Transmission]] = defaultdict(list)
+    for place, delay_ns in waits:
         end = times.delivered if flows[place].dst == waiting else times.acknowledged
         sent_ns = float(times.sent[place])
-        by_source[flows[place].src].append(_Transmission(ready_ns[place], sent_ns, float(end[place]) - sent_ns))
-    return max(map(_end_of_nic_ns, by_source.values()))
+        by_source[flows[place].src].append(
+            Transmission(ready_ns[place], sent_ns, float(end[place]) - sent_ns + delay_ns)
+        )
+    return max(map(end_of_nic_ns, by_source.values()))
 
 
-def _end_of_nic_ns(messages: list[_Transmission]) -> float:
+def end_of_nic_ns(messages: list[Transmission]) -> float:
     """Return the least possible time at which all messages of a NIC have ended."""
     messages.sort()
     ready: list[tuple[float, float]] = []  # negative rest, and time still needed on the NIC

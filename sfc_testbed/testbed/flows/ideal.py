@@ -57,6 +57,8 @@ class IdealTimes:
     delivered: Floats
     acknowledged: Floats
     """The last acknowledgment arrives at the sender: the idle FCT."""
+    arriving: Floats
+    """The time for which the last link carries the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +94,14 @@ def ideal_times_ns(
     pairs = rack_of[flows.src] * len(racks) + rack_of[flows.dst]
     order = np.argsort(pairs, kind="stable")
     paths = Paths(topology)
-    columns = np.empty((3, pairs.size))
+    columns = np.empty((4, pairs.size))
     for pair, members in _groups(pairs[order], order):
         src, dst = (hosts[rack].name for rack in divmod(pair, len(racks)))
         path = paths.between(src, dst)
         sizes_bytes = flows.size_bytes[members]
         ways = _Ways.over(path, nic_bps)
         times = _over_path(ways, sizes_bytes, payload_bytes, passes_ns(topology, path), is_sprayed=is_sprayed)
-        columns[:, members] = times.sent, times.delivered, times.acknowledged
+        columns[:, members] = times.sent, times.delivered, times.acknowledged, times.arriving
     return IdealTimes(*columns)
 
 
@@ -135,7 +137,8 @@ def _over_path(
             last = last + here.delay_ns + last_ns
     returning = sum(_wire_ns(ACK_FRAME_BYTES, link) + link.delay_ns for link in ways.back)
     delivered = last + path[-1].delay_ns
-    return IdealTimes(sent, delivered + switches_ns, delivered + returning + 2 * switches_ns)
+    arriving = frames_before * _wire_ns(full_bytes, path[-1]) + last_bytes * _BITS_NS / path[-1].rate_bps
+    return IdealTimes(sent, delivered + switches_ns, delivered + returning + 2 * switches_ns, arriving)
 
 
 def _last_frame_bytes(payloads: Integers) -> Integers:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from sfc_testbed.hosts.transport.settings import TransportSettings
-from sfc_testbed.scenarios.model.flow_table import FlowTable
+from sfc_testbed.scenarios.model.flow_table import JOB_COLUMNS, FlowTable
 from sfc_testbed.telemetry.planned import write_planned
 from sfc_testbed.testbed.flows.ideal import ideal_times_ns
 from sfc_testbed.topologies.model import Topology
@@ -38,4 +38,6 @@ def write_planned_parts(
             "start_us": start_us,
             "ideal_fct_us": ideal.acknowledged / 1000,
         }
+        if part.has_jobs:
+            columns |= {name: np.where(part.job > 0, getattr(part, name), np.nan) for name in JOB_COLUMNS}
         write_planned(folder, number, columns, hosts=part.hosts, tags=part.tags)

@@ -11,12 +11,15 @@ tag is a bound (`testbed.flows.completion_bound`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
+from itertools import repeat
 from math import floor
 
-from sfc_testbed.scenarios.model.flow import Flow
+import numpy as np
+from numpy.typing import NDArray
+
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.testbed.flows.completion_bound import completion_bound_ns
 from sfc_testbed.testbed.flows.ideal import IdealTimes, ideal_times_ns
@@ -48,11 +51,12 @@ def ideal_waits(
     if not table.waits:
         return Waits({}, {})
     times = ideal_times_ns(topology, table, payload_bytes, nic_bps=nic_bps, is_sprayed=is_sprayed)
-    flows = list(table)
-    tags = {flow.tag for flow in flows if flow.after}
-    start_ns = _Schedule(flows, times, tags).run()
+    waiting = np.fromiter(table.waits, dtype=np.int64, count=len(table.waits))
+    start_ns = _Schedule(table, times, np.unique(table.tag[waiting])).run()
     completion_ns = {}
-    for tag in sorted(tags):
+    alone = waiting[table.job[waiting] == 0]  # jobs have ideal iterations
+    flows = list(table) if alone.size else []
+    for tag in sorted(table.tags[number] for number in np.unique(table.tag[alone]).tolist()):
         tagged = [place for place, flow in enumerate(flows) if flow.tag == tag]
         completion_ns[tag] = floor(completion_bound_ns(flows, times, tagged))  # a bound: never rounded up
     return Waits({place: round(at_ns) for place, at_ns in start_ns.items()}, completion_ns)
@@ -61,20 +65,25 @@ def ideal_waits(
 class _Schedule:
     """A schedule of the flows of some tags and of the flows that they wait for. A host sends one message at a time."""
 
-    def __init__(self, flows: Sequence[Flow], times: IdealTimes, tags: set[str]) -> None:
-        self._flows = flows
+    def __init__(self, flows: FlowTable, times: IdealTimes, tags: NDArray[np.int32]) -> None:
+        self._src, self._dst = flows.src.tolist(), flows.dst.tolist()
         self._sent, self._delivered, self._acknowledged = (
             column.tolist() for column in (times.sent, times.delivered, times.acknowledged)
         )
-        scheduled = {place for place, flow in enumerate(flows) if flow.tag in tags}
-        scheduled |= {number - 1 for place in tuple(scheduled) for number in flows[place].after}
-        self._missing = {place: len(flows[place].after) for place in sorted(scheduled)}
-        self._dependents: dict[int, list[int]] = defaultdict(list)
-        for place in self._missing:
-            for number in flows[place].after:
-                self._dependents[number - 1].append(place)
-        self._ready_ns = {place: float(flows[place].start_ns) for place in self._missing}
-        self._free_ns: dict[str, float] = defaultdict(float)
+        waits = flows.waits
+        chosen = np.flatnonzero(np.isin(flows.tag, tags)).tolist()
+        scheduled = {*chosen, *(number - 1 for place in chosen if place in waits for number in waits[place][0])}
+        self._missing = {place: len(waits[place][0]) if place in waits else 0 for place in sorted(scheduled)}
+        self._dependents: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for place, count in self._missing.items():
+            if count:
+                after, delay_ns = waits[place]
+                delays_ns = delay_ns if isinstance(delay_ns, tuple) else repeat(delay_ns, count)
+                for number, own_ns in zip(after, delays_ns, strict=True):
+                    self._dependents[number - 1].append((place, own_ns))
+        starts_ns = flows.start_ns.tolist()
+        self._ready_ns = {place: float(starts_ns[place]) for place in self._missing}
+        self._free_ns: dict[int, float] = defaultdict(float)
 
     def run(self) -> Mapping[int, float]:
         """Return the time at which each flow is ready."""
@@ -82,18 +91,17 @@ class _Schedule:
         heapify(due)
         while due:
             ready_ns, place = heappop(due)
-            source = self._flows[place].src
+            source = self._src[place]
             begin_ns = max(ready_ns, self._free_ns[source])
             self._free_ns[source] = begin_ns + self._sent[place]
-            for later in self._dependents.get(place, ()):
-                self._note_end(later, place, begin_ns)
+            for later, delay_ns in self._dependents.get(place, ()):
+                self._note_end(later, place, begin_ns, delay_ns)
                 if not self._missing[later]:
                     heappush(due, (self._ready_ns[later], later))
         return self._ready_ns
 
-    def _note_end(self, later: int, place: int, begin_ns: float) -> None:
-        flow = self._flows[later]
-        is_received = self._flows[place].dst == flow.src
+    def _note_end(self, later: int, place: int, begin_ns: float, delay_ns: int) -> None:
+        is_received = self._dst[place] == self._src[later]
         end_ns = begin_ns + (self._delivered if is_received else self._acknowledged)[place]
         self._missing[later] -= 1
-        self._ready_ns[later] = max(self._ready_ns[later], end_ns + flow.delay_ns)
+        self._ready_ns[later] = max(self._ready_ns[later], end_ns + delay_ns)

@@ -26,11 +26,13 @@ from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Sch
 from sfc_testbed.request.settings import SettingsByPart, by_part, settings_words
 from sfc_testbed.request.spec import FaultSpan, RunConfig, RunSpec
 from sfc_testbed.scenarios.model.flow_table import FlowTable
+from sfc_testbed.scenarios.model.job import Job
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario
 from sfc_testbed.telemetry.captures.flow_packets import FlowFilter
 from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.flows.iterations import job_plans
 from sfc_testbed.testbed.flows.on_wire import on_wire
 from sfc_testbed.testbed.flows.waits import Waits, ideal_waits
 from sfc_testbed.testbed.plan import checks
@@ -148,6 +150,7 @@ class _Traffic:
     """The fields of config.json that describe the traffic."""
     notes: tuple[str, ...]
     """Sentences about how the file of the traffic was read."""
+    jobs: Sequence[Job]
 
 
 @without_garbage_collection()
@@ -195,6 +198,14 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
             *setting_warnings(network.switch, network.transport, topology, faults),
         ),
         "ideal_completion_us": {tag: ideal_ns / 1000 for tag, ideal_ns in waits.completion_ns.items()},
+        "jobs": job_plans(
+            topology,
+            flows,
+            traffic.jobs,
+            network.transport.payload_bytes,
+            nic_bps=network.transport.line_rate_bps,
+            is_sprayed=network.switch.spraying,
+        ),
         "command": repeat_command(spec, dilation.factor),
         "dilation_choice": None if decided is None else decided.choice,
     }
@@ -252,7 +263,8 @@ def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: Settings
         "measured_window_us": listed.measured_window_us,
         "has_fixed_duration": scale.has_fixed_duration and spec.flow_file is None,
     }
-    return _Traffic(topology, flows, duration_ms, recorded, listed.notes)
+    jobs = workload.described_jobs() if spec.flow_file is None else ()
+    return _Traffic(topology, flows, duration_ms, recorded, listed.notes, jobs)
 
 
 def _dilation_and_commands(

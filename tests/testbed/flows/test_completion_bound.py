@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
-from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.flow import FlowRequest, joined_delay_ns
 from sfc_testbed.scenarios.traffic.flow_file import format_flows
 from sfc_testbed.testbed.execution.execute import execute
 from sfc_testbed.testbed.flows.ideal import IdealTimes, ideal_times_ns
@@ -103,8 +103,10 @@ def test_no_run_is_faster_than_the_bound(
     requests = []
     for place, (hosts, size_bytes, delay_ns, before) in enumerate(drawn):
         after = tuple(number + 1 for number in sorted(before) if number < place and hosts[0] in drawn[number][0][:2])
-        delay_ns = delay_ns if after else 0
-        requests.append(FlowRequest(hosts[0], hosts[1], size_bytes, 0, "x", after=after, delay_ns=delay_ns))
+        delays_ns = tuple(delay_ns * (number % 3) for number in after)
+        requests.append(
+            FlowRequest(hosts[0], hosts[1], size_bytes, 0, "x", after=after, delay_ns=joined_delay_ns(delays_ns))
+        )
     slowdowns = _run(tmp_path_factory.mktemp("run"), requests, "irn")
     assert all(slowdown >= 1 for slowdown in slowdowns)
 

@@ -11,11 +11,18 @@ from sfc_testbed.hosts.transport.transmission import Transmission
 DELAY_NS = 3_000
 
 
-def _announce(link: FakeLink, source: Nic, flow: int, after: tuple[int, ...] = (), ready_ns: int = 0) -> None:
+def _announce(
+    link: FakeLink,
+    source: Nic,
+    flow: int,
+    after: tuple[int, ...] = (),
+    ready_ns: int = 0,
+    delays_ns: tuple[int, ...] | None = None,
+) -> None:
     sink = link.b if source is link.a else link.a
-    delay_ns = DELAY_NS if after else 0
+    delays_ns = (DELAY_NS,) * len(after) if delays_ns is None else delays_ns
     source.send_message(
-        OutgoingMessage(flow, flow, flow, sink.address.ip, 10_000, ready_ns, after=after, delay_ns=delay_ns)
+        OutgoingMessage(flow, flow, flow, sink.address.ip, 10_000, ready_ns, after=after, delays_ns=delays_ns)
     )
     sink.expect_message(IncomingMessage(flow, flow, flow, source.address.ip, 10_000))
 
@@ -49,6 +56,19 @@ def test_a_message_waits_for_the_last_of_several_flows() -> None:
     assert received < acknowledged
     assert _ready_ns(link, "b")[3] == received + DELAY_NS
     assert _ready_ns(link, "a")[4] == acknowledged + DELAY_NS
+
+
+def test_each_flow_that_a_message_waits_for_has_its_own_delay() -> None:
+    """A flow that ends first can still decide when the message is ready."""
+    link = FakeLink()
+    _announce(link, link.a, 1)
+    _announce(link, link.a, 2, ready_ns=50_000)
+    _announce(link, link.b, 3, after=(1, 2), delays_ns=(400_000, 1_000))
+    _announce(link, link.b, 4, after=(1, 2), delays_ns=(1_000, 400_000))
+    link.run()
+    ends_ns = {event.flow_id: event.received_ns for event in link.of(MessageReceived, "b")}
+    assert ends_ns[1] < ends_ns[2]
+    assert _ready_ns(link, "b") == {3: ends_ns[1] + 400_000, 4: ends_ns[2] + 400_000}
 
 
 def test_no_message_is_ready_before_its_own_time() -> None:
