@@ -60,8 +60,8 @@ class Point:
     scheme: str
     place: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """`--set` keys and values. `duration_ms` and `topology` become the run's `--duration` and `--topology`. `scenario`
-    replaces the experiment's scenario."""
+    """`--set` keys and values. `duration_ms`, `topology`, `load_balancing` and `faults` become the run's options
+    `--duration`, `--topology`, `--load-balancing` and `--fault`. `scenario` replaces the experiment's scenario."""
     seed: int = 1
     clock: ClockName = "virtual"
     dilation: int | None = None
@@ -212,11 +212,16 @@ class Column:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A table of an experiment, with a row for each scheme."""
+    """A table of an experiment, with a row for each scheme, or for each scheme at each of some places."""
 
     caption: str
     columns: tuple[Column, ...]
     schemes: tuple[str, ...]
+    places: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The places by their name in the table's second column."""
+    places_heading: str = ""
+    is_on_page: bool = False
+    """Whether the experiment's page in docs/reproduction shows the table."""
 
 
 @dataclass(frozen=True)

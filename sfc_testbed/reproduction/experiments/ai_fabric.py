@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Section 3.3, footnote: what load balancing leaves for flow control to do, with collectives and Hadoop at 400 Gb/s."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from sfc_testbed.analysis.formatting import format_ratio
+from sfc_testbed.analysis.results.stored import Run
+from sfc_testbed.reproduction.model.claims import Judged
+from sfc_testbed.reproduction.model.experiment import (
+    Axis,
+    Column,
+    Experiment,
+    Grid,
+    Grids,
+    Measured,
+    NotMeasured,
+    Results,
+    TableSpec,
+    config_of,
+)
+from sfc_testbed.reproduction.model.quantities import (
+    BTS_SENT,
+    BUS_BANDWIDTH,
+    CORE_QUEUE,
+    ITERATION_TIME,
+    LINK_JAIN,
+    LINK_LARGEST,
+    LONGEST_ITERATION,
+    PEAK_BUFFER,
+    RESENT_LOSS,
+    RESENT_REORDERING,
+    RESENT_TIMEOUT,
+    RESENT_TRIMMED,
+    Quantity,
+    mean_slowdown,
+    slowdown,
+)
+from sfc_testbed.request.load_balancing import LOAD_BALANCINGS
+from sfc_testbed.scenarios.ai_fabric import SCENARIO
+from sfc_testbed.scenarios.model.scenario import ScaleName
+from sfc_testbed.telemetry.reader import answer
+
+BALANCINGS = tuple(LOAD_BALANCINGS)
+ALONE = ("irn", "irn+hpcc", "irn+swift")
+"""IRN without flow control, with a window of one BDP or a congestion control."""
+SFC_OF = {"sfc": "irn", "sfc+hpcc": "irn+hpcc"}
+"""The schemes with SFC, and the same scheme without flow control."""
+SCHEMES = (*ALONE, *SFC_OF, "ndp", "bfc")
+OF_EACH_PACKET = ("spray", "round-robin", "drill", "adaptive", "oblivious", "reps")
+"""The load balancings that send the packets of a flow over all paths."""
+
+FABRICS: Mapping[str, Mapping[str, Any]] = {
+    "healthy": {},
+    "slow link": {"faults": ("link:tor1-spine1,rate=25%",)},
+    "failed link": {"faults": ("link:tor1-spine1,down=20us,detect=1ms",), "iterations": 4},
+}
+"""The links of the fabric. Routes change 1 ms after a failure, so that the load balancing has to notice it before."""
+FAILED_AT_US = 20.0
+_REACTION_US = 100.0
+
+_ALL_TO_ALL, _RING, _HADOOP = ({"workload": name} for name in ("all-to-all", "ring", "hadoop"))
+_HEALTHY, _SLOW, _FAILED = ({"fabric": name} for name in FABRICS)
+
+
+class Where(NamedTuple):
+    """The scheme and the place of a run."""
+
+    scheme: str
+    place: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return ", ".join((self.scheme, *(self.place[axis] for axis in ("load balancing", "fabric"))))
+
+
+def _at(scheme: str, workload: Mapping[str, str], balancing: str, fabric: Mapping[str, str] = _HEALTHY) -> Where:
+    return Where(scheme, {**workload, "load balancing": balancing, **fabric})
+
+
+def _uplink_share(begin_us: float) -> Quantity:
+    """Return the bytes that tor1 sent to spine1 after a time, over the mean of tor1's uplinks."""
+
+    def measure(run: Run) -> float:
+        [uplinks] = config_of(run).equal_cost_ports["tor1"]
+        chosen = (pl.col("switch") == "tor1") & pl.col("port").is_in(uplinks) & (pl.col("time_us") > begin_us)
+        sent = answer(run.links.lazy().filter(chosen).group_by("port").agg(pl.col("sent_bytes").sum()))
+        total = sent["sent_bytes"].sum()
+        if not total:
+            raise NotMeasured("tor1 sent nothing to spines in this time")
+        first = sent.filter(pl.col("port") == min(uplinks))["sent_bytes"].sum()
+        return float(first) * len(uplinks) / float(total)
+
+    return Quantity("bytes over the slow or failed link, over the mean of tor1's uplinks", measure)
+
+
+SLOW_LINK_SHARE = _uplink_share(0.0)
+DEAD_LINK_SHARE = _uplink_share(FAILED_AT_US + _REACTION_US)
+MEAN_SLOWDOWN = mean_slowdown(above_bytes=0)
+_SMALL = slowdown(99, largest_bytes=10_000)
+
+
+def _worst(
+    claim: str,
+    paper: str,
+    of: Quantity,
+    pairs: Iterable[tuple[Where, Where]],
+    at_most: float,
+    *,
+    is_ours: bool = False,
+) -> Judged:
+    """Return a claim about the ratio of a quantity in the two runs of every pair. The highest ratio decides."""
+    pairs = tuple(pairs)
+
+    def check(results: Results) -> Measured:
+        ratios = []
+        for where, base in pairs:
+            value, divisor = (of.measure(results.at(*run)) for run in (where, base))
+            if not divisor:
+                raise NotMeasured(f"{of.name} of {base} is zero")
+            ratios.append((value / divisor, f"{where}: {of.write(value)} vs. {base}: {of.write(divisor)}"))
+        return _highest(ratios, at_most)
+
+    return Judged(claim, paper, check, is_ours=is_ours)
+
+
+def _limited(claim: str, paper: str, of: Quantity, runs: Iterable[Where], at_most: float) -> Judged:
+    """Return a claim that a quantity that is a ratio is limited in every run."""
+    runs = tuple(runs)
+
+    def check(results: Results) -> Measured:
+        return _highest([(of.measure(results.at(*where)), str(where)) for where in runs], at_most)
+
+    return Judged(claim, paper, check)
+
+
+def _highest(ratios: list[tuple[float, str]], at_most: float) -> Measured:
+    """Return the finding of the highest ratio."""
+    ratio, values = max(ratios)
+    fails = sum(value > at_most for value, _ in ratios)
+    count = f"; worst of {len(ratios)}, {fails} outside" if len(ratios) > 1 else ""
+    return Measured(ratio, not fails, f"{format_ratio(ratio)} ({values}{count})", format_ratio)
+
+
+def _against(
+    workload: Mapping[str, str], fabric: Mapping[str, str], balancing: str, others: Iterable[str]
+) -> list[tuple[Where, Where]]:
+    """Return the pairs of a load balancing and each of some others, under every scheme without flow control."""
+    return [
+        (_at(scheme, workload, balancing, fabric), _at(scheme, workload, other, fabric))
+        for scheme, other in product(ALONE, others)
+    ]
+
+
+def _with_and_without(
+    workload: Mapping[str, str], balancings: Iterable[str] = BALANCINGS, schemes: Mapping[str, str] = SFC_OF
+) -> list[tuple[Where, Where]]:
+    """Return the pairs of a scheme with SFC and its base, under every load balancing in a healthy fabric."""
+    return [
+        (_at(scheme, workload, balancing), _at(base, workload, balancing))
+        for balancing, (scheme, base) in product(balancings, schemes.items())
+    ]
+
+
+_SFC = "SFC, abstract"
+_REPS = "REPS, abstract"
+_REPS_1 = "REPS, abstract of version 1"
+_LETFLOW = "LetFlow, abstract"
+_NOT_REPS = tuple(name for name in BALANCINGS if name != "reps")
+
+CLAIMS = (
+    *(
+        _worst(
+            f"All-to-all, IRN, {name}: with {label}, the deepest queue between switches is at most half as deep as "
+            "with ECMP",
+            f'"core network congestion can be handled by multi-path load balancing schemes" {cited} '
+            "(SFC, footnote in 3.3)",
+            CORE_QUEUE,
+            [(_at("irn", _ALL_TO_ALL, balancing, fabric), _at("irn", _ALL_TO_ALL, "ecmp", fabric))],
+            0.5,
+        )
+        for (balancing, label, cited), (name, fabric) in product(
+            (("plb", "PLB", "[plb]"), ("spray", "NDP's spraying", "[ndp]")),
+            (("healthy fabric", _HEALTHY), ("slow link", _SLOW)),
+        )
+    ),
+    _worst(
+        "Hadoop with incasts: under every load balancing, SFC at least halves the peak buffer, with a window and HPCC",
+        f'"the peak switch buffer usage by 2-3x" ({_SFC})',
+        PEAK_BUFFER,
+        _with_and_without(_HADOOP),
+        0.5,
+    ),
+    _worst(
+        "Hadoop with incasts: under every load balancing, SFC's P99 FCT slowdown is at least 1.2 times lower, with a "
+        "window and HPCC",
+        f'"the 99th-percentile flow completion times by 1.2-6x" ({_SFC})',
+        slowdown(99),
+        _with_and_without(_HADOOP),
+        1 / 1.2,
+    ),
+    _worst(
+        "Hadoop with incasts: the pause cache lowers the peak buffer under every load balancing that sprays packets",
+        '"the cache is effective except for when the incast senders are perfectly synchronized" (SFC, 3.3)',
+        PEAK_BUFFER,
+        _with_and_without(_HADOOP, OF_EACH_PACKET, {"sfc": "ingress-bts"}),
+        1.0,
+    ),
+    *(
+        _worst(
+            f"{name}: under every load balancing, SFC makes an iteration at most 5 % longer, with a window and HPCC",
+            f'"avoiding the head-of-line blocking problem" ({_SFC})',
+            ITERATION_TIME,
+            _with_and_without(workload),
+            1.05,
+        )
+        for name, workload in (("All-to-all", _ALL_TO_ALL), ("Ring all-reduce", _RING))
+    ),
+    _worst(
+        "All-to-all: REPS takes at most 0.9 times as long as ECMP, with a window, HPCC and Swift",
+        f'"ECMP [...] struggle to maintain high network utilization" ({_REPS})',
+        ITERATION_TIME,
+        _against(_ALL_TO_ALL, _HEALTHY, "reps", ["ecmp"]),
+        0.9,
+    ),
+    _worst(
+        "All-to-all: REPS does not take longer than oblivious spraying, with a window, HPCC and Swift",
+        f'"oblivious packet spraying (OPS), struggle to maintain high network utilization" ({_REPS})',
+        ITERATION_TIME,
+        _against(_ALL_TO_ALL, _HEALTHY, "reps", ["oblivious"]),
+        1.0,
+    ),
+    _limited(
+        "All-to-all, slow link: REPS sends at most half as many bytes over this link as over the mean uplink, with a "
+        "window, HPCC and Swift",
+        f'"reroutes packets around congested hotspots" ({_REPS_1})',
+        SLOW_LINK_SHARE,
+        [_at(scheme, _ALL_TO_ALL, "reps", _SLOW) for scheme in ALONE],
+        0.5,
+    ),
+    _worst(
+        "All-to-all, slow link: REPS takes at most 0.8 times as long as spraying by hosts and by switches, with a "
+        "window, HPCC and Swift",
+        f'"significantly outperforms traditional packet spraying" ({_REPS_1})',
+        ITERATION_TIME,
+        _against(_ALL_TO_ALL, _SLOW, "reps", ["oblivious", "spray"]),
+        0.8,
+    ),
+    *(
+        _worst(
+            f"All-to-all, {name}: REPS does not take longer than any other load balancing, with a window, HPCC and "
+            "Swift",
+            f'"and other state-of-the-art solutions" ({_REPS_1})',
+            ITERATION_TIME,
+            _against(_ALL_TO_ALL, fabric, "reps", _NOT_REPS),
+            1.0,
+        )
+        for name, fabric in (("slow link", _SLOW), ("failed link", _FAILED))
+    ),
+    _limited(
+        "All-to-all, failed link: from 100 us after the failure, REPS sends at most 0.1 times as many bytes over this "
+        "link as over the mean uplink, with a window, HPCC and Swift",
+        f'"re-routes traffic away from it in less than 100 microseconds" ({_REPS})',
+        DEAD_LINK_SHARE,
+        [_at(scheme, _ALL_TO_ALL, "reps", _FAILED) for scheme in ALONE],
+        0.1,
+    ),
+    _worst(
+        "Hadoop: LetFlow's mean FCT slowdown is at most 1.2 times CONGA's, with a window, HPCC and Swift",
+        f'"average flow completions time within 10-20% of CONGA in testbed experiments" ({_LETFLOW})',
+        MEAN_SLOWDOWN,
+        _against(_HADOOP, _HEALTHY, "flowlet", ["conga"]),
+        1.2,
+    ),
+    _worst(
+        "Hadoop, slow link: LetFlow's mean FCT slowdown is at most 2 times CONGA's, with a window, HPCC and Swift",
+        f'"2x of CONGA in simulated topologies with large asymmetry and heavy traffic load" ({_LETFLOW})',
+        MEAN_SLOWDOWN,
+        _against(_HADOOP, _SLOW, "flowlet", ["conga"]),
+        2.0,
+    ),
+    _worst(
+        "Hadoop, slow link: LetFlow's mean FCT slowdown is at most 0.9 times that of ECMP, spraying and round-robin, "
+        "with a window, HPCC and Swift",
+        f'"significantly better than other traffic oblivious schemes like WCMP and Presto in asymmetric scenarios" '
+        f"({_LETFLOW})",
+        MEAN_SLOWDOWN,
+        _against(_HADOOP, _SLOW, "flowlet", ["ecmp", "spray", "round-robin"]),
+        0.9,
+    ),
+    _limited(
+        "Hadoop, slow link: LetFlow sends at most half as many bytes over this link as over the mean uplink, with a "
+        "window, HPCC and Swift",
+        f'"their size changes automatically based on traffic conditions on their path" ({_LETFLOW})',
+        SLOW_LINK_SHARE,
+        [_at(scheme, _HADOOP, "flowlet", _SLOW) for scheme in ALONE],
+        0.5,
+    ),
+    *(
+        _worst(
+            f"{name}: under every load balancing, SFC makes an iteration shorter, with a window and HPCC",
+            "not stated",
+            ITERATION_TIME,
+            _with_and_without(workload),
+            1.0,
+            is_ours=True,
+        )
+        for name, workload in (("All-to-all", _ALL_TO_ALL), ("Ring all-reduce", _RING))
+    ),
+    _worst(
+        "All-to-all: with HPCC, no load balancing takes more than 1.2 times as long as ECMP",
+        "not stated",
+        ITERATION_TIME,
+        [
+            (_at("irn+hpcc", _ALL_TO_ALL, name), _at("irn+hpcc", _ALL_TO_ALL, "ecmp"))
+            for name in BALANCINGS
+            if name != "ecmp"
+        ],
+        1.2,
+        is_ours=True,
+    ),
+)
+"""The claims were written before the first run of this experiment."""
+
+
+def _columns(place: Mapping[str, str], *first: Column) -> tuple[Column, ...]:
+    """Return the columns of a workload's table: its own columns first, then the common columns."""
+    figures = (
+        ("peak buffer", PEAK_BUFFER),
+        ("deepest queue between switches", CORE_QUEUE),
+        ("BTS", BTS_SENT),
+        ("resent: timeout", RESENT_TIMEOUT),
+        ("trimmed", RESENT_TRIMMED),
+        ("loss", RESENT_LOSS),
+        ("reordering", RESENT_REORDERING),
+        ("Jain's index", LINK_JAIN),
+        ("largest/mean", LINK_LARGEST),
+    )
+    return (*first, *(Column(heading, figure, place) for heading, figure in figures))
+
+
+def _iterations(place: Mapping[str, str]) -> tuple[Column, ...]:
+    """Return the columns of a collective's table."""
+    own = (("iteration", ITERATION_TIME), ("longest", LONGEST_ITERATION), ("bus bandwidth (GB/s)", BUS_BANDWIDTH))
+    return _columns(place, *(Column(heading, figure, place) for heading, figure in own))
+
+
+def _messages(place: Mapping[str, str]) -> tuple[Column, ...]:
+    """Return the columns of Hadoop's table."""
+    own = (("P99 up to 10 KB", _SMALL), ("P99", slowdown(99)), ("mean", MEAN_SLOWDOWN))
+    return _columns(place, *(Column(heading, figure, place) for heading, figure in own))
+
+
+def _table(caption: str, columns: tuple[Column, ...], schemes: tuple[str, ...] = SCHEMES) -> TableSpec:
+    """Return a table with a row for each load balancing and scheme."""
+    places = {name: {"load balancing": name} for name in BALANCINGS}
+    return TableSpec(caption, columns, schemes, places, "load balancing")
+
+
+def _axes(
+    workload: str, keys: Mapping[str, Any], fabrics: Iterable[str], balancings: Iterable[str]
+) -> tuple[Axis, ...]:
+    return (
+        Axis("workload", {workload: keys}),
+        Axis("load balancing", {name: {"load_balancing": name} for name in balancings}),
+        Axis("fabric", {name: FABRICS[name] for name in fabrics}),
+    )
+
+
+def _grids(scale: ScaleName, ring_bytes: int, arrivals_us: float) -> Grids:
+    """Return the runs of a scale, without pairs of scheme and load balancing that the program refuses."""
+    own = SCENARIO.scales[scale]
+    hosts = own.workload["ranks"]
+    hadoop = {
+        "scenario": "datacentre",
+        "topology": own.topology,
+        **{f"topology.{name}": value for name, value in own.topology_parameters.items()},
+        **{f"switch.{name}": value for name, value in own.switch.items()},
+        **{f"transport.{name}": value for name, value in own.transport.items()},
+        "duration_ms": own.duration_ms,
+        "sizes": "hadoop",
+        "load": 0.5,
+        "incast_load": 0.08,
+        "incast_degree": hosts - 1,
+        "incast_window_us": 100 * (hosts - 1) / 128,
+        "incast_spacing": "even",
+        "arrivals_us": arrivals_us,
+        "warmup_us": 20.0,
+        "cooldown_us": 20.0,
+    }
+    ring = {"collective": "all-reduce", "algorithm": "ring", "bytes": ring_bytes, "iterations": 1}
+    return Grids(
+        (
+            Grid(SCHEMES, _axes("all-to-all", {}, FABRICS, BALANCINGS)),
+            Grid(SCHEMES, _axes("ring", ring, ["healthy"], BALANCINGS)),
+            Grid((*SCHEMES, "ingress-bts"), _axes("hadoop", hadoop, ["healthy"], BALANCINGS)),
+            Grid(ALONE, _axes("hadoop", hadoop, ["slow link"], ("ecmp", "spray", "round-robin", "flowlet", "conga"))),
+        )
+    )
+
+
+EXPERIMENT = Experiment(
+    title="AI fabric: collectives under load balancing, flow control and failures",
+    paper="Section 3.3, footnote",
+    shows="The paper assumes that load balancing over paths handles congestion between switches, and has no experiment "
+    "about it. Its footnote names PLB and NDP's spraying. The other claims are from the abstracts of the REPS paper "
+    "(arXiv 2407.21625) and the LetFlow paper (NSDI'17).",
+    is_in_validate_all=False,
+    scenario=SCENARIO,
+    grids={
+        "ci": _grids("ci", 1_600_000, 150.0),
+        "laptop": _grids("laptop", 6_400_000, 400.0),
+        "paper": _grids("paper", 25_600_000, 1_000.0),
+    },
+    claims=CLAIMS,
+    tables=(
+        *(_table(f"All-to-all, {name}", _iterations({**_ALL_TO_ALL, "fabric": name})) for name in FABRICS),
+        _table("Ring all-reduce", _iterations({**_RING, **_HEALTHY})),
+        _table("Hadoop at 50 % load with 8 % incasts", _messages({**_HADOOP, **_HEALTHY}), (*SCHEMES, "ingress-bts")),
+        _table("Hadoop at 50 % load with 8 % incasts, slow link", _messages({**_HADOOP, **_SLOW}), ALONE),
+    ),
+    notes=(
+        "Claims were restated from the papers before the first run, with our limits where a paper gives no number.",
+    ),
+)
