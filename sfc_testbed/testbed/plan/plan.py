@@ -204,7 +204,7 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
             traffic.jobs,
             network.transport.payload_bytes,
             nic_bps=network.transport.line_rate_bps,
-            is_sprayed=network.switch.spraying,
+            is_sprayed=is_sprayed(network.switch, network.transport),
         ),
         "command": repeat_command(spec, dilation.factor),
         "dilation_choice": None if decided is None else decided.choice,
