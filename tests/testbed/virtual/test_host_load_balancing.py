@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 
 from sfc_testbed.analysis.results.result import RunResult
+from sfc_testbed.request.extensions import use
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.execution.execute import execute
 from sfc_testbed.testbed.plan.plan import plan_run
 from sfc_testbed.testbed.recording.outcome import Silent
+from tests.extended import nothing_remains
 from tests.testbed.incasts import run_incast
 
 NETWORK = ("topology.spines=4", "topology.hosts_per_tor=4", "topology.fabric_rate_bps=100000000000")
@@ -103,3 +106,34 @@ def test_sfc_sends_as_few_signals_for_many_ports_as_for_one(tmp_path: Path) -> N
     by_tuple = _signals(tmp_path / "5-tuple", "reps", "switch.suppression_key=flow")
     assert max(oblivious, reps) <= 1.2 * ecmp
     assert by_tuple > 3 * ecmp
+
+
+SECOND = '''
+import sfc_testbed as sfc
+
+
+@sfc.load_balancing("every-second")
+class EverySecond(sfc.LoadBalancing):
+    """A new entropy for every second packet."""
+
+    reorders = True
+
+    def entropy(self, index, in_flight, now_ns):
+        return (self.first_entropy + index // 2) % 16384
+'''
+
+
+def test_an_extension_adds_a_load_balancing_of_hosts(flow_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "second.py").write_text(SECOND)
+    with nothing_remains():
+        use(tmp_path / "second.py")
+        ecmp = run(flow_file, tmp_path / "ecmp", "irn", "ecmp")
+        own = run(flow_file, tmp_path / "own", "irn+hpcc", "every-second")
+        assert own.flows.packets_resent == 0
+        assert slowest(own) < slowest(ecmp)
+
+
+def test_a_load_balancing_of_hosts_that_is_no_class_of_hosts_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text(SECOND.replace("(sfc.LoadBalancing)", "(sfc.FlowControl)"))
+    with nothing_remains(), pytest.raises(UsageError, match="'EverySecond' is not a subclass of LoadBalancing"):
+        use(tmp_path / "wrong.py")
