@@ -164,6 +164,13 @@ def _check_base_rtt(plan: RunPlan, name: str) -> None:
         )
 
 
+def check_load_balancing(plan: RunPlan, name: str) -> None:
+    """Raise ValueError unless switches choose paths by ECMP, as the simulators do with our configurations."""
+    chosen = plan.config.switch_settings["load_balancing"]
+    if chosen != "ecmp":
+        raise ValueError(f"load balancing {chosen}: the {name} has ecmp")
+
+
 def common_configuration(plan: RunPlan, name: str, controls: Mapping[str, Keys]) -> Mapping[str, object]:
     """Return the keys that the simulators made from the HPCC simulator share. `controls` has the keys of each
     congestion control.
@@ -173,6 +180,7 @@ def common_configuration(plan: RunPlan, name: str, controls: Mapping[str, Keys])
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
     if transport["congestion"] not in controls:
         raise ValueError(f"scheme {plan.config.scheme}: the {name} gets {suffixes(controls)} from us")
+    check_load_balancing(plan, name)
     if any_waits(plan.flows):
         raise ValueError(f"{plan.config.scenario}: the {name} has no flows that wait for others")
     if plan.faults:

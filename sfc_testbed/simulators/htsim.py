@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues
+from sfc_testbed.simulators.hpcc import check_load_balancing
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.wire.roce.packets import data_frame_bytes
 
@@ -85,6 +86,7 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
     if (transport["congestion"], transport["flow_control"], switch["pfc"]) != ("swift", "none", False):
         raise ValueError(f"scheme {plan.config.scheme}: the comparison with {NAME} is of {' or '.join(SCHEMES)}")
+    check_load_balancing(plan, NAME)
     _check_parameters(transport["congestion_parameters"])
     _check_network(plan)
     packets = _packets_of_a_flow(plan)

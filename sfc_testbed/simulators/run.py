@@ -214,14 +214,22 @@ def case_of(
     label: str = "",
     seed: int | None = None,
     topology: str | None = None,
+    load_balancing: str | None = None,
     has_queues: bool = True,
 ) -> PeerCase:
     """Return the case of one scenario with settings such as `degree=16`."""
     settings = parse_settings(words)
     request = RunSpec(
-        scenario, scheme=scheme, scale=scale, clock="virtual", topology=topology, settings=settings, seed=seed or 1
+        scenario,
+        scheme=scheme,
+        load_balancing=load_balancing,
+        scale=scale,
+        clock="virtual",
+        topology=topology,
+        settings=settings,
+        seed=seed or 1,
     )
-    return PeerCase(label or " ".join([scenario, scheme, scale, *words]), request, has_queues=has_queues)
+    return PeerCase(label or " ".join([scenario, request.variant, scale, *words]), request, has_queues=has_queues)
 
 
 def validate_with_peer(

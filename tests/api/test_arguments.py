@@ -66,6 +66,7 @@ FUNCTIONS: tuple[Callable[..., Any], ...] = (
 )
 DECORATORS: tuple[Callable[..., Any], ...] = (
     *(sfc.congestion_control, sfc.flow_control, sfc.loss_recovery, sfc.scheme, sfc.topology, sfc.scenario),
+    sfc.load_balancing,
     *(sfc.switch_program, sfc.plot, sfc.section, sfc.quantity, sfc.export_format),
 )
 CLAIMS = (sfc.Ratio, sfc.Bound, sfc.Linear, sfc.SlopeRatio, sfc.Spread, sfc.NoneLower, sfc.Judged)
@@ -74,7 +75,8 @@ METHODS: tuple[Callable[..., Any], ...] = (
     *(Table.to_csv, Table.to_latex, Table.to_markdown),
     *(sfc.Network.send, sfc.Network.incast, sfc.Network.wait, sfc.Network.switch, sfc.Network.host),
     *(sfc.Network.node, sfc.Network.port, sfc.Network.queues, sfc.Network.cache, sfc.Network.paused_ports),
-    *(sfc.Network.set_rate, sfc.Network.set_scheme, sfc.Network.set_link, sfc.Network.start_switch),
+    *(sfc.Network.set_rate, sfc.Network.set_scheme, sfc.Network.set_load_balancing),
+    *(sfc.Network.set_link, sfc.Network.start_switch),
 )
 UNCHECKED = {"Any", "Name", "tuple", "ScaleName"}
 """Kinds of values that the function itself checks."""

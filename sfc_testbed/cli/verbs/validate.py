@@ -102,7 +102,6 @@ def verb(
     use: Uses = None,
 ) -> None:
     is_live_only = {
-        "--load-balancing": load_balancing is not None,
         "--switch": switch != "auto",
         "--p4": p4 is not None,
         "--dilation": dilation != "auto",
@@ -115,6 +114,7 @@ def verb(
     if show:
         is_for_runs = {
             "--schemes": schemes is not None,
+            "--load-balancing": load_balancing is not None,
             "--scale": scale != "ci",
             "--seed": seed is not None,
             "--set": bool(settings),
@@ -125,7 +125,7 @@ def verb(
     names = None if schemes is None else schemes_of(schemes)
     if peer is not None:
         _refuse(is_live_only, "--peer compares without a live run and has no tolerances")
-        cases = _cases(peer, scenario, names, scale, seed, settings or ())
+        cases = _cases(peer, scenario, names, load_balancing, scale, seed, settings or ())
         _with_peer(peer, cases, scenario, out, is_json=json)
         return
     own = (dilation_of(dilation), seed, parse_settings(settings or ()))
@@ -191,14 +191,21 @@ def _with_peer(peer: str, cases: Sequence[PeerCase], name: str, out: Path, *, is
 
 
 def _cases(
-    peer: str, scenario: str, schemes: tuple[str, ...] | None, scale: str, seed: int | None, settings: Sequence[str]
+    peer: str,
+    scenario: str,
+    schemes: tuple[str, ...] | None,
+    load_balancing: str | None,
+    scale: str,
+    seed: int | None,
+    settings: Sequence[str],
 ) -> list[PeerCase]:
     """Return the cases of a scenario, or the standard cases for `all`, which takes no other options."""
     if scenario != ALL:
         return [
-            case_of(scenario, scheme, scale, settings, seed=seed) for scheme in schemes or simulator_of(peer).SCHEMES
+            case_of(scenario, scheme, scale, settings, seed=seed, load_balancing=load_balancing)
+            for scheme in schemes or simulator_of(peer).SCHEMES
         ]
-    if schemes is not None or settings or seed is not None or scale != "ci":
+    if schemes is not None or load_balancing is not None or settings or seed is not None or scale != "ci":
         raise UsageError("--peer: without a scenario it runs the cases of docs/validation.md, which take no settings")
     return standard_cases(peer)
 

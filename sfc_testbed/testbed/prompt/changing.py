@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sfc_testbed.request.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.testbed.live.session.links import is_up, links_between
 from sfc_testbed.testbed.live.session.session import LiveSession
@@ -31,6 +32,14 @@ def scheme(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> st
     before = session.scheme
     session.set_scheme(words[0])
     return f"{before} -> {session.scheme}; messages under way keep the rules that they began with"
+
+
+def load_balancing(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    before = session.plan.switch_settings.load_balancing
+    if not words:
+        return f"{session.plan.spec.load_balancing or before}; available: {', '.join(LOAD_BALANCINGS)}"
+    session.set_load_balancing(words[0])
+    return f"{words[0]}; switches choose ports by {session.plan.switch_settings.load_balancing}, before by {before}"
 
 
 def p4(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
@@ -124,6 +133,9 @@ _START_SUMMARY = "starts a switch that was stopped or has ended, with the change
 VERBS = {
     "set_rate": Verb(("SWITCH PORT GBPS",), "changes how fast a port sends (model Gb/s)", set_rate),
     "scheme": Verb(("[SCHEME]",), "shows the scheme, or changes it on switches and hosts while they run", scheme),
+    "load_balancing": Verb(
+        ("[NAME]",), "shows the load balancing, or changes it on switches and hosts while they run", load_balancing
+    ),
     "p4": Verb(("SWITCH COMMAND...",), "executes a control command of simple_switch_CLI; `help` lists them", p4),
     "dpctl": Verb(("COMMAND...",), "executes a control command on every switch", dpctl),
     "switch": Verb(("SWITCH start|stop|reboot",), "stops or starts a switch; changes to it are kept", switch),

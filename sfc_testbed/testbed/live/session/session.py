@@ -22,6 +22,7 @@ from os_helpers.temporary import temporary_folder
 from sfc_testbed.hosts.protocol import Adopt, Signal
 from sfc_testbed.place import TEMPORARY
 from sfc_testbed.request.arguments import checked_call
+from sfc_testbed.request.load_balancing import program_settings_of
 from sfc_testbed.request.quantities import read_in_unit
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
@@ -257,7 +258,18 @@ class LiveSession:
     @checked_call
     def set_scheme(self, name: str) -> None:
         """Change the scheme while the network runs; messages under way keep the rules that they began with."""
-        plan = plan_network(self._request_with(scheme=name))
+        self._adopt(self._request_with(scheme=name))
+
+    @checked_call
+    def set_load_balancing(self, name: str) -> None:
+        """Change the load balancing while the network runs, as `set_scheme` changes the scheme."""
+        if program_settings_of(name):
+            raise UsageError(f"{name} sets a P4 program: start the network with --load-balancing {name}")
+        self._adopt(self._request_with(load_balancing=name))
+
+    def _adopt(self, request: RunSpec) -> None:
+        """Change the settings of switches and hosts to those of another request."""
+        plan = plan_network(request)
         old, new = self.plan.switch_settings, plan.switch_settings
         program = declarations_of(self.plan.spec.program)
         self._check_all_run()
@@ -316,7 +328,7 @@ class LiveSession:
     @checked_call
     def plan_scenario(self, name: str, scale: str, settings: Sequence[str]) -> RunPlan:
         """Return a scenario's plan on this network with its settings. Raises UsageError if that is impossible."""
-        request = self._request_with(scheme=self.scheme)
+        request = self._request_with()
         merged = {**request.settings, **parse_settings(settings)}
         plan = plan_run(replace(request, scenario=name, scale=scale, settings=merged))
         if plan.topology != self.topology:
@@ -404,10 +416,12 @@ class LiveSession:
         self._hub.add([message.flow for message in messages], {host.name: host.ip for host in self.topology.hosts})
         return messages
 
-    def _request_with(self, *, scheme: str) -> RunSpec:
+    def _request_with(self, *, scheme: str | None = None, load_balancing: str | None = None) -> RunSpec:
+        """Return the request of this network with another scheme or load balancing; None: the present one."""
         return replace(
             self._request,
-            scheme=scheme,
+            scheme=scheme or self.scheme,
+            load_balancing=load_balancing or self.plan.spec.load_balancing,
             switch=self.plan.config.switch,
             topology=self.topology.name,
             dilation=self.dilation.factor,
