@@ -300,7 +300,7 @@ class ReceiverQueuePair(PullQueue):
             message = self._expected.popleft()
             corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
             counters.messages_corrupted += corrupted
-            arrived = ReceiverFigures(corrupted=corrupted, received_us=self._clock.instant_us(now_ns))
+            arrived = ReceiverFigures(received_us=self._clock.instant_us(now_ns), corrupted=corrupted)
             figures = self._with_reordering(arrived)
             self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, figures, last))
             self._flow_ends.record_end(message.flow_id, now_ns)

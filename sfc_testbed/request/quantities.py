@@ -63,7 +63,7 @@ _UNITS: Mapping[str, tuple[_Kind, Decimal]] = MappingProxyType(
 
 
 def unit_of(name: str) -> str | None:
-    """Return the unit that a name ends in, such as `ns` for `host_delay_ns`, or that is the name `bytes`; otherwise None.
+    """Return the unit that ends a name, such as `ns` for `host_delay_ns`, or the name `bytes`; None if it states none.
 
     A list has the plural: `host_rates_bps`.
     """

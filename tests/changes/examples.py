@@ -623,6 +623,42 @@ EXPORT_FORMAT = Change(
     "a-run/flows.csv",
 )
 
+COLLECTIVE_ALGORITHM = Change(
+    "algorithm of a collective",
+    {
+        "scenarios/traffic/collectives/flat.py": '''"""A broadcast in one step."""
+
+from __future__ import annotations
+
+from sfc_testbed.scenarios.traffic.collectives.schedule import Algorithm, Call, Schedule
+
+
+class FlatBroadcast(Algorithm):
+    """Rank 0 sends the buffer to all other ranks at once."""
+
+    has_chunks = False
+
+    def add_messages(self, schedule: Schedule, call: Call) -> None:
+        """Send the buffer to each rank."""
+        for rank in range(1, call.ranks):
+            schedule.send(0, rank, call.size_bytes, step=1)
+'''
+    },
+    {
+        "scenarios/traffic/collectives/table.py": {
+            "from sfc_testbed.scenarios.traffic.collectives.pipeline": (
+                "from sfc_testbed.scenarios.traffic.collectives.flat import FlatBroadcast\n"
+            ),
+            '"double-binary-tree": TreeBroadcast': '"flat": FlatBroadcast, ',
+        }
+    },
+    (
+        *(*_RUN, "collective", "--set", "collective=broadcast", "--set", "algorithm=flat"),
+        *("--set", "ranks=3", "--set", "bytes=10000"),
+    ),
+    r"broadcast \(flat\), 3 ranks",
+)
+
 LOADER = Change(
     "loader of a flow file",
     {
@@ -669,16 +705,16 @@ FIGURE_AT_THE_RECEIVER = Change(
         "sfc_testbed/telemetry/figures.py": {
             "    corrupted: Annotated": "    received_bytes: Annotated[int | None, "
             'Meaning("bytes in order at the receiver", "B", bits=64)] = None\n'
-            '    received_us: Annotated[float | None, Meaning("time of the last byte", "µs")] = None\n'
+            '    last_byte_us: Annotated[float | None, Meaning("time of the last byte", "µs")] = None\n'
         },
         "hosts/transport/receiver.py": {
-            "corrupted=corrupted)": "received_bytes=self._bytes, received_us=self._clock.instant_us(now_ns), "
+            "corrupted=corrupted)": "received_bytes=self._bytes, last_byte_us=self._clock.instant_us(now_ns), "
         },
     },
     (
         *("env", "SFC_TESTBED_INTERPRETED=1", *_RUN, "incast", *_TINY, "&&"),
         *("python", "-m", "sfc_testbed.telemetry.document", "&&"),
-        *("python", "-c", f"{_PRINT}; print(flows['received_bytes', 'received_us'].max().rows())"),
+        *("python", "-c", f"{_PRINT}; print(flows['received_bytes', 'last_byte_us'].max().rows())"),
     ),
     r"^\[\(20000, [1-9]\d*\.\d+\)\]",
     contract=_OLDER_RUNS,
@@ -738,6 +774,7 @@ CHANGES = (
     SECTION_OF_A_PAGE,
     QUANTITY,
     EXPORT_FORMAT,
+    COLLECTIVE_ALGORITHM,
     LOADER,
     FIGURE_AT_THE_RECEIVER,
     FIGURE_OF_A_MESSAGE,

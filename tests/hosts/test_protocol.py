@@ -74,7 +74,7 @@ EVENTS: list[AgentEvent] = [
     Ready(hosts=7),
     FlowSent(1, 12.345678901234567, SenderFigures(7, 2, 2000, 1, 4, paused_us=0.5)),
     FlowSent(2, None, SenderFigures()),
-    FlowReceived(3, ReceiverFigures(corrupted=True)),
+    FlowReceived(3, ReceiverFigures(corrupted=True, received_us=12.5)),
     Goodput(from_us=0.0, until_us=100.0, flow_id=4, delivered_bytes=1 << 40),
     Congestion(time_us=1.5, flow_id=4, cwnd_bytes=None, rate_bps=100_000_000_000, rtt_us=10.25),
     SIGNAL,

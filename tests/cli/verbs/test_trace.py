@@ -116,3 +116,19 @@ def test_a_flow_is_ready_before_anything_of_it_is_received(capsys: pytest.Captur
 )
 def test_bad_input_is_one_line(words: list[str], reason: str, folder: Path, refused: Refused) -> None:
     refused(["trace", *words, "--run", folder], reason)
+
+
+def test_the_slowest_chain_of_an_iteration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The chain of a ring of three ranks has its four steps. A flow and a chain together are refused."""
+    words = ("ranks=3", "bytes=9000", "iterations=2")
+    spec = RunSpec("collective", clock="virtual", settings=parse_settings(words))
+    folder = execute(plan_run(spec), tmp_path, Silent(), page=False).folder
+    assert main(["trace", "--critical", "1/2", "--run", str(folder)]) == 0
+    rows = re.findall(r"^ +\d+ +(\d) +h\d+ +h\d+ +3 KB", capsys.readouterr().out, re.MULTILINE)
+    assert rows == ["1", "2", "3", "4"]
+    for arguments, message in (
+        (["--critical", "1/3"], "there are 1/1 to 1/2"),
+        (["1", "--critical", "1/1"], "trace needs a flow number, or --critical JOB/ITERATION"),
+    ):
+        assert main(["trace", *arguments, "--run", str(folder)]) == 2
+        assert message in capsys.readouterr().err
