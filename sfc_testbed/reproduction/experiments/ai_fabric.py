@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -53,6 +53,8 @@ ALONE = ("irn", "irn+hpcc", "irn+swift")
 SFC_OF = {"sfc": "irn", "sfc+hpcc": "irn+hpcc"}
 """The schemes with SFC, and the same scheme without flow control."""
 SCHEMES = (*ALONE, *SFC_OF, "ndp", "bfc")
+REFUSED = (("ndp", "conga"),)
+"""The pairs that the program refuses: the path of a header that returns to its sender would confuse CONGA."""
 OF_EACH_PACKET = ("spray", "round-robin", "drill", "adaptive", "oblivious", "reps")
 """The load balancings that send the packets of a flow over all paths."""
 
@@ -362,18 +364,25 @@ def _table(caption: str, columns: tuple[Column, ...], schemes: tuple[str, ...] =
     return TableSpec(caption, columns, schemes, places, "load balancing")
 
 
-def _axes(
-    workload: str, keys: Mapping[str, Any], fabrics: Iterable[str], balancings: Iterable[str]
-) -> tuple[Axis, ...]:
-    return (
-        Axis("workload", {workload: keys}),
-        Axis("load balancing", {name: {"load_balancing": name} for name in balancings}),
-        Axis("fabric", {name: FABRICS[name] for name in fabrics}),
-    )
+def _grid(
+    schemes: Iterable[str],
+    workload: str,
+    keys: Mapping[str, Any],
+    fabrics: Iterable[str],
+    balancings: Iterable[str] = BALANCINGS,
+) -> Iterator[Grid]:
+    """Yield the runs of a workload in some fabrics, without those that the program refuses."""
+    for balancing in balancings:
+        axes = (
+            Axis("workload", {workload: keys}),
+            Axis("load balancing", {balancing: {"load_balancing": balancing}}),
+            Axis("fabric", {name: FABRICS[name] for name in fabrics}),
+        )
+        yield Grid(tuple(scheme for scheme in schemes if (scheme, balancing) not in REFUSED), axes)
 
 
 def _grids(scale: ScaleName, ring_bytes: int, arrivals_us: float) -> Grids:
-    """Return the runs of a scale, without pairs of scheme and load balancing that the program refuses."""
+    """Return the runs of a scale."""
     own = SCENARIO.scales[scale]
     hosts = own.topology_parameters["tors"] * own.topology_parameters["hosts_per_tor"]
     hadoop = {
@@ -394,13 +403,14 @@ def _grids(scale: ScaleName, ring_bytes: int, arrivals_us: float) -> Grids:
         "cooldown_us": 20.0,
     }
     ring = {"collective": "all-reduce", "algorithm": "ring", "bytes": ring_bytes}
+    on_slow_link = ("ecmp", "spray", "round-robin", "flowlet", "conga")
     return Grids(
         (
-            Grid(SCHEMES, _axes("all-to-all", {}, ["healthy", "slow link"], BALANCINGS)),
-            Grid((*ALONE, "sfc", "sfc+hpcc"), _axes("all-to-all", {}, ["failed link"], BALANCINGS)),
-            Grid(SCHEMES, _axes("ring", ring, ["healthy"], BALANCINGS)),
-            Grid((*SCHEMES, "ingress-bts"), _axes("hadoop", hadoop, ["healthy"], BALANCINGS)),
-            Grid(ALONE, _axes("hadoop", hadoop, ["slow link"], ("ecmp", "spray", "round-robin", "flowlet", "conga"))),
+            *_grid(SCHEMES, "all-to-all", {}, ("healthy", "slow link")),
+            *_grid((*ALONE, *SFC_OF), "all-to-all", {}, ("failed link",)),
+            *_grid(SCHEMES, "ring", ring, ("healthy",)),
+            *_grid((*SCHEMES, "ingress-bts"), "hadoop", hadoop, ("healthy",)),
+            *_grid(ALONE, "hadoop", hadoop, ("slow link",), on_slow_link),
         )
     )
 
