@@ -29,6 +29,7 @@ from sfc_testbed.reproduction.model.quantities import (
     BTS_SENT,
     BUS_BANDWIDTH,
     CORE_QUEUE,
+    DROPS,
     ITERATION_TIME,
     LINK_JAIN,
     LINK_LARGEST,
@@ -364,6 +365,37 @@ def _table(caption: str, columns: tuple[Column, ...], schemes: tuple[str, ...] =
     return TableSpec(caption, columns, schemes, places, "load balancing")
 
 
+def _matrix(caption: str, figure: Quantity, place: Mapping[str, str], schemes: Iterable[str] = SCHEMES) -> TableSpec:
+    """Return a table of one figure with a row for each load balancing and a column for each scheme."""
+    places = {name: {"load balancing": name} for name in BALANCINGS}
+    columns = tuple(Column(scheme, figure, place, scheme) for scheme in schemes)
+    return TableSpec(caption, columns, (), places, "load balancing", is_on_page=True)
+
+
+def _balance_table() -> TableSpec:
+    """Return the table of what each load balancing does with IRN alone, and what it leaves to flow control."""
+    places = {name: {"load balancing": name} for name in BALANCINGS}
+    columns = (
+        ("largest/mean of uplinks, all-to-all", LINK_LARGEST, {**_ALL_TO_ALL, **_HEALTHY}),
+        ("Jain's index", LINK_JAIN, {**_ALL_TO_ALL, **_HEALTHY}),
+        ("deepest queue between switches", CORE_QUEUE, {**_ALL_TO_ALL, **_HEALTHY}),
+        ("with a slow link", CORE_QUEUE, {**_ALL_TO_ALL, **_SLOW}),
+        ("bytes over the slow link / mean", SLOW_LINK_SHARE, {**_ALL_TO_ALL, **_SLOW}),
+        ("over the failed link, after 100 us", DEAD_LINK_SHARE, {**_ALL_TO_ALL, **_FAILED}),
+        ("deepest queue between switches, Hadoop", CORE_QUEUE, {**_HADOOP, **_HEALTHY}),
+        ("peak buffer, Hadoop", PEAK_BUFFER, {**_HADOOP, **_HEALTHY}),
+        ("drops, Hadoop", DROPS, {**_HADOOP, **_HEALTHY}),
+    )
+    return TableSpec(
+        "IRN without flow control and congestion control",
+        tuple(Column(heading, figure, place, "irn") for heading, figure, place in columns),
+        (),
+        places,
+        "load balancing",
+        is_on_page=True,
+    )
+
+
 def _grid(
     schemes: Iterable[str],
     workload: str,
@@ -430,6 +462,18 @@ EXPERIMENT = Experiment(
     },
     claims=CLAIMS,
     tables=(
+        _matrix("Time of an all-to-all", ITERATION_TIME, {**_ALL_TO_ALL, **_HEALTHY}),
+        _matrix("Time of an all-to-all, slow link", ITERATION_TIME, {**_ALL_TO_ALL, **_SLOW}),
+        _matrix("Time of an all-to-all, failed link", ITERATION_TIME, {**_ALL_TO_ALL, **_FAILED}, (*ALONE, *SFC_OF)),
+        _matrix("Time of a ring all-reduce", ITERATION_TIME, {**_RING, **_HEALTHY}),
+        _matrix("P99 FCT slowdown of Hadoop messages up to 10 KB", _SMALL, {**_HADOOP, **_HEALTHY}),
+        _matrix(
+            "Peak buffer, Hadoop with incasts",
+            PEAK_BUFFER,
+            {**_HADOOP, **_HEALTHY},
+            (*SCHEMES, "ingress-bts"),
+        ),
+        _balance_table(),
         *(_table(f"All-to-all, {name}", _iterations({**_ALL_TO_ALL, "fabric": name})) for name in FABRICS),
         _table("Ring all-reduce", _iterations({**_RING, **_HEALTHY})),
         _table("Hadoop at 50 % load with 8 % incasts", _messages({**_HADOOP, **_HEALTHY}), (*SCHEMES, "ingress-bts")),

@@ -208,17 +208,19 @@ class Column:
     heading: str
     figure: MeasuredFigure
     where: Mapping[str, Any] = field(default_factory=dict)
+    scheme: str = ""
+    """The scheme of the runs, in a table whose rows have none."""
 
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A table of an experiment, with a row for each scheme, or for each scheme at each of some places."""
+    """A table of an experiment, with a row for each scheme, for each place, or for each scheme at each place."""
 
     caption: str
     columns: tuple[Column, ...]
     schemes: tuple[str, ...]
     places: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """The places by their name in the table's second column."""
+    """The places by their name in the table's first column."""
     places_heading: str = ""
     is_on_page: bool = False
     """Whether the experiment's page in docs/reproduction shows the table."""
