@@ -5,10 +5,19 @@
 from __future__ import annotations
 
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario
-from sfc_testbed.scenarios.paper.data_centre import PAPER_BUFFER_BYTES, PAPER_DEGREE, SMALL_SCALE_PAYLOAD_BYTES
+from sfc_testbed.scenarios.paper.data_centre import (
+    PAPER_BUFFER_BYTES,
+    PAPER_DEGREE,
+    PAPER_INCAST_BYTES,
+    SMALL_SCALE_PAYLOAD_BYTES,
+)
 from sfc_testbed.scenarios.traffic.collective import CollectiveJobs
 
 _RATE_BPS = 400_000_000_000
+_TIMES_AS_FAST = 4
+"""The ratio of the rate to that of the paper's hosts. Buffers and incast messages are as many times as large."""
+INCAST_BYTES = _TIMES_AS_FAST * PAPER_INCAST_BYTES
+"""Two BDP, as in the paper: whole messages of one BDP leave their hosts before a pause can arrive."""
 _JOBS = 2
 _MESSAGE_BYTES = 1_500_000
 """Three BDP, because REPS explores paths with the first BDP of a message."""
@@ -17,7 +26,7 @@ _MESSAGE_BYTES = 1_500_000
 def _scale(width: int, duration_ms: float) -> Scale:
     """Return a scale with `width` ToRs, hosts under each ToR, and spines. Two jobs, each on half of every rack's hosts.
 
-    Buffers hold the share of an incast from all other hosts that they hold of the paper's incasts.
+    A buffer holds the bytes of an incast from all other hosts, as it does in the paper.
     """
     hosts = width * width
     ranks = hosts // _JOBS
@@ -26,7 +35,7 @@ def _scale(width: int, duration_ms: float) -> Scale:
         {"tors": width, "hosts_per_tor": width, "spines": width, "host_rate_bps": _RATE_BPS},
         {"collective": "all-to-all", "jobs": _JOBS, "ranks": ranks, "bytes": ranks * _MESSAGE_BYTES},
         duration_ms=duration_ms,
-        switch={"buffer_bytes": PAPER_BUFFER_BYTES * (hosts - 1) // PAPER_DEGREE},
+        switch={"buffer_bytes": _TIMES_AS_FAST * PAPER_BUFFER_BYTES * (hosts - 1) // PAPER_DEGREE},
         transport={"payload_bytes": SMALL_SCALE_PAYLOAD_BYTES},
     )
 

@@ -16,6 +16,7 @@ SCENARIOS: Table[Scenario] = Table.of_modules(
         "datacentre": "datacentre:SCENARIO",
         "allreduce": "allreduce:SCENARIO",
         "collective": "collective:SCENARIO",
+        "trace": "trace:SCENARIO",
         "signaling": "paper.incasts:SIGNALING",
         "incast-degree": "paper.data_centre:INCAST_DEGREE",
         "testbed-incast": "paper.testbed:TESTBED_INCAST",
@@ -36,4 +37,4 @@ SCENARIOS: Table[Scenario] = Table.of_modules(
         "ai-fabric": "ai_fabric:SCENARIO",
     },
 )
-"""Five general scenarios, then the scenarios of the paper's experiments in the paper's order."""
+"""Six general scenarios, then the scenarios of the paper's experiments in the paper's order."""

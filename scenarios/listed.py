@@ -26,6 +26,6 @@ LISTED = Scenario(
     name=FLOW_LIST,
     summary="Flows of a file.",
     workload=NoTraffic,
-    scales={"ci": Scale("clos", {"hosts_per_tor": 8}, duration_ms=20.0)},
+    scales={"ci": Scale("clos", {"hosts_per_tor": 8}, duration_ms=20.0, duration_from="last_start")},
 )
 """A network of 16 hosts unless --topology selects another; the run ends at most 20 ms after the last flow starts."""

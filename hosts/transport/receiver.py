@@ -300,8 +300,8 @@ class ReceiverQueuePair(PullQueue):
             message = self._expected.popleft()
             corrupted = self._bytes != message.size_bytes or (self._verify and sent_crc != self._crc)
             counters.messages_corrupted += corrupted
-            arrived = ReceiverFigures(received_us=self._clock.instant_us(now_ns), corrupted=corrupted)
-            figures = self._with_reordering(arrived)
+            received_us = self._clock.instant_us(now_ns)
+            figures = self._with_reordering(ReceiverFigures(received_us=received_us, corrupted=corrupted))
             self._events.append(MessageReceived(message.flow_id, self._bytes, now_ns, figures, last))
             self._flow_ends.record_end(message.flow_id, now_ns)
         self._crc = 0

@@ -71,6 +71,9 @@ class Scale:
     duration_ms: float = 20.0
     has_fixed_duration: bool = False
     """Whether the run shows a fixed time. Flows that have not finished by then are intended and no failure."""
+    duration_from: Literal["begin", "last_start", "serial_end"] = "begin"
+    """The time from which `duration_ms` counts: the begin of the run, the latest start of a message if messages took no
+    time, or this start plus the time in which the slowest host's link sends the bytes of all messages."""
     switch: Mapping[str, Any] = field(default_factory=dict)
     transport: Mapping[str, Any] = field(default_factory=dict)
     faults: tuple[str, ...] = ()

@@ -33,6 +33,8 @@ from sfc_testbed.scenarios.model.scenario import ScenarioError, check_host
 from sfc_testbed.scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
 from sfc_testbed.scenarios.traffic.hpcc_files import LoadedFlows, is_hpcc_file, parse_hpcc_flows
 from sfc_testbed.scenarios.traffic.numbers import is_number, whole
+from sfc_testbed.scenarios.traffic.trace_files import parse_goal_flows, parse_simai_flows, read_chakra_flows
+from sfc_testbed.scenarios.traffic.traces.files import is_goal, is_simai
 from sfc_testbed.topologies.model import Topology
 
 FILE_NAME = "flows-input.csv"
@@ -79,6 +81,8 @@ class Loader:
 
 LOADERS: Mapping[str, Loader] = {
     "HPCC and ConWeave simulators": Loader(is_hpcc_file, parse_hpcc_flows),
+    "GOAL schedules": Loader(is_goal, parse_goal_flows),
+    "SimAI workloads": Loader(is_simai, parse_simai_flows),
 }
 
 
@@ -113,8 +117,11 @@ def _join_tuples(row: tuple[object, ...]) -> list[object]:
 def read_flows(path: Path, topology: Topology) -> FlowList:
     """Read a flow list in the testbed's format or in one of `LOADERS`.
 
-    Raises ScenarioError, one line, if it is invalid or does not fit the network.
+    Raises ScenarioError, one line, if it is invalid or does not fit the network. A Chakra trace has several files.
     """
+    of_chakra = _read_chakra(path, topology)
+    if of_chakra is not None:
+        return of_chakra
     try:
         lines = read_bounded_text(path, MAX_FILE_BYTES).splitlines()
     except FileNotFoundError as error:
@@ -137,7 +144,22 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
         raise ScenarioError(f"{path}: {error}") from error
     if not requests:
         raise ScenarioError(f"{path}: the file has no flows")
-    return FlowList(requests, window, (f"{path}: {'; '.join(notes)}.",) if notes else ())
+    return FlowList(requests, window, _notes(path, notes))
+
+
+def _read_chakra(path: Path, topology: Topology) -> FlowList | None:
+    """Read the files of a Chakra trace; None if the path names none."""
+    try:
+        loaded = read_chakra_flows(path)
+        if loaded is None:
+            return None
+        return FlowList(tuple(_checked(loaded.numbered, topology)), None, _notes(path, loaded.notes))
+    except ScenarioError as error:
+        raise ScenarioError(f"{path}: {error}") from error
+
+
+def _notes(path: Path, notes: Sequence[str]) -> tuple[str, ...]:
+    return (f"{path}: {'; '.join(notes)}.",) if notes else ()
 
 
 def _late_start(requests: Sequence[FlowRequest]) -> tuple[str, ...]:
@@ -162,12 +184,15 @@ def _is_row(line: str) -> bool:
 
 
 def _checked(numbered: Iterable[tuple[int, FlowRequest]], topology: Topology) -> Iterator[FlowRequest]:
-    """Yield the flows of numbered lines. Raises ScenarioError that names the line of a flow that is impossible here."""
+    """Yield the flows of numbered lines, or of line 0 if no line has all of a flow.
+
+    Raises ScenarioError that names the line of a flow that is impossible here.
+    """
     for number, flow in numbered:
         try:
             check_flow(flow, topology)
         except ScenarioError as error:
-            raise ScenarioError(f"line {number}: {error}") from error
+            raise ScenarioError(f"line {number}: {error}" if number else str(error)) from error
         yield flow
 
 

@@ -22,7 +22,7 @@ from sfc_testbed.scenarios.traffic.numbers import decimal, rows_of, size_bytes, 
 
 DATA = Path(__file__).parent / "data"
 COLUMNS = ("size_bytes", "cumulative_percent", "steps")
-WORKLOADS = ("hadoop", "rpc", "websearch", "storage")
+WORKLOADS = ("hadoop", "rpc", "websearch", "storage", "solar", "cache", "data-mining")
 """The distributions that come with the testbed."""
 
 MAX_FILE_BYTES = 10_000_000

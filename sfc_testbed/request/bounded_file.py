@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Reads untrusted text files: regular files with UTF-8 text and a limited length.
+"""Reads untrusted files: regular files with a limited length, most of them with UTF-8 text.
 
 Other kinds of files are refused, since reading an idle pipe would block and reading a device may never end.
 """
@@ -21,6 +21,15 @@ def read_bounded_text(path: Path, most_bytes: int) -> str:
 
     Raise FileNotFoundError if the file does not exist, and FileRefused if it is too long, not UTF-8 or no regular file.
     """
+    content = read_bounded_bytes(path, most_bytes)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileRefused(f"is not UTF-8 text (byte {error.start})") from error
+
+
+def read_bounded_bytes(path: Path, most_bytes: int) -> bytes:
+    """Return the content of a file of at most `most_bytes`, with the same errors, except about UTF-8."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -37,7 +46,4 @@ def read_bounded_text(path: Path, most_bytes: int) -> str:
         os.close(file)
     if len(content) > most_bytes:
         raise FileRefused(f"has more than {most_bytes} B")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileRefused(f"is not UTF-8 text (byte {error.start})") from error
+    return content

@@ -57,6 +57,7 @@ class ReceiverFigures:
     """
 
     corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")] = False
+    received_us: Annotated[float | None, Meaning("time at which the receiver had all of the message", "µs")] = None
     packets_reordered: Annotated[
         int | None, Meaning("data packets, without retransmissions, that arrived after a later packet", "packets")
     ] = None
@@ -66,4 +67,3 @@ class ReceiverFigures:
     reordering_mean: Annotated[
         float | None, Meaning("mean reordering distance of `packets_reordered`; 0 without such packets", "packets")
     ] = None
-    received_us: Annotated[float | None, Meaning("time at which the receiver had all of the message", "µs")] = None

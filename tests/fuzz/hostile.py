@@ -77,3 +77,16 @@ def _changed(text: str, changes: list[tuple[float, int, str]]) -> str:
         at = int(share * len(text))
         text = text[:at] + new + text[at + length :]
     return text
+
+
+def damaged_bytes(content: bytes) -> st.SearchStrategy[bytes]:
+    """Return a strategy for the bytes, unchanged or with up to three parts replaced or removed."""
+    new = st.one_of(st.binary(max_size=6), st.sampled_from((b"\xff" * 10, b"\x80", b"\x00", b"\x7f")))
+    change = st.tuples(st.integers(0, len(content)), st.integers(0, 8), new)
+    return st.lists(change, max_size=3).map(lambda changes: _changed_bytes(content, changes))
+
+
+def _changed_bytes(content: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
+    for at, length, new in changes:
+        content = content[:at] + new + content[at + length :]
+    return content

@@ -7,6 +7,7 @@ All run through the command; `tests.fuzz.commanded` describes where it is stoppe
 
 from dataclasses import fields
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +23,8 @@ from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.shapes import SHAPES
 from tests.fuzz.budget import inputs
 from tests.fuzz.commanded import type_words
-from tests.fuzz.hostile import damaged, numbers, texts, values, written_values
+from tests.fuzz.hostile import damaged, damaged_bytes, numbers, texts, values, written_values
+from tests.scenarios.traces.chakra_files import COLLECTIVE, COMPUTATION, METADATA, RECEIVE, SEND, content_of, node
 
 SWEEP = "name: small\nscenario: incast\nschemes: [irn]\nsettings: {message_bytes: 2000}\naxes: {degree: [2, 3]}\n"
 FLOWS = "# measured_window_us=0.0,50.0\nsrc,dst,size_bytes,start_ns,tag\nh1,h2,1000,0,a\nh3,h2,2000,500,b\n"
@@ -31,6 +33,17 @@ _WAITING_FLOWS = (
     "h1,h2,1000,0,a,1,,0\nh1,h2,3000,9,a,1,1,0\nh2,h3,2000,0,b,0,1 2,500\nh3,h1,10,0,b,0,3,0\n"
 )
 _HPCC_FLOWS = "2\n0 1 3 100 1000 0.0\n2 1 3 100 2000 0.001\n"
+_GOAL = (
+    "num_ranks 3\nrank 0 {\nc: calc 700 cpu 1\ns: send 2000b to 1 tag 4\ns requires c\n"
+    "t: send 9b to 2\nt irequires s\n}\n"
+    "rank 1 {\nr: recv 2000b from 0 tag 4 cpu 0 nic 0\nu: send 1b to 2\nu requires r\n}\n"
+    "/* last */ rank 2 {\nrecv 9b from 0\nrecv 1b from 1 // any\n}\n"
+)
+_SIMAI = (
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 2 pp: 1 vpp: 1 ga: 1 all_gpus: 4 checkpoints: 0 "
+    "checkpoint_initiates: 0\n2\na -1 50 ALLREDUCE 8000 9 ALLTOALL_EP 900 1 NONE 0 100\n"
+    "b -1 5 NONE 0 9 ALLGATHER 900 1 REDUCESCATTER 80 100\n"
+)
 _SIZES = "# ours\nsize_bytes,cumulative_percent,steps\n0,0,1\n1000,50,4\n2000,100,1\n"
 _CONWEAVE_FLOWS = "2\n0 1 3 1000 2.0\n2 1 3 2000 2.001\n\nsrc dst\n"
 _HPCC_SIZES = "0 0\n1000 50\n30000 100\n"
@@ -105,7 +118,7 @@ def _flow_lists() -> SearchStrategy[str]:
     return st.one_of(
         _flow_rows(),
         damaged(_flow_rows()),
-        damaged(st.sampled_from((FLOWS, _WAITING_FLOWS, _HPCC_FLOWS, _CONWEAVE_FLOWS))),
+        damaged(st.sampled_from((FLOWS, _WAITING_FLOWS, _HPCC_FLOWS, _CONWEAVE_FLOWS, _GOAL, _SIMAI))),
         _rows_of_numbers(6, "2", " "),
         texts(200),
     )
@@ -120,10 +133,38 @@ def _distributions() -> SearchStrategy[str]:
     )
 
 
-_TEXTS = {"sweep": _sweeps(), "flows": _flow_lists(), "sizes": _distributions()}
+def _goal_schedules() -> SearchStrategy[str]:
+    label = st.sampled_from(("a", "b", "c", "d"))
+    number = st.one_of(st.integers(0, 3).map(str), st.integers(0, 3).map(str), numbers())
+    operation = st.one_of(
+        st.tuples(st.just("calc"), number).map(" ".join),
+        st.tuples(number, number, number).map(lambda drawn: "send {}b to {} tag {}".format(*drawn)),
+        st.tuples(number, number, number).map(lambda drawn: "recv {}b from {} tag {}".format(*drawn)),
+    )
+    line = st.one_of(
+        operation,
+        st.tuples(label, operation).map(": ".join),
+        st.tuples(label, st.sampled_from(("requires", "irequires")), label).map(" ".join),
+    )
+    blocks = st.lists(st.lists(line, max_size=4).map("\n".join), min_size=1, max_size=3)
+    return blocks.map(
+        lambda texts: "\n".join(
+            [f"num_ranks {len(texts)}", *(f"rank {rank} {{\n{text}\n}}" for rank, text in enumerate(texts))]
+        )
+    )
+
+
+def _traces() -> SearchStrategy[str]:
+    return st.one_of(
+        _goal_schedules(), damaged(_goal_schedules()), damaged(st.sampled_from((_GOAL, _SIMAI))), texts(200)
+    )
+
+
+_TEXTS = {"sweep": _sweeps(), "flows": _flow_lists(), "sizes": _distributions(), "trace": _traces()}
 _WORDS = {
     "sweep": ("sweep", "file"),
     "flows": (*_RUN, "--flows", "file"),
+    "trace": ("run", "trace", "--clock", "virtual", "--set", "file=file"),
     "sizes": ("run", "datacentre", "--clock", "virtual", "--set", "sizes=file", "--set", "arrivals_us=20"),
 }
 
@@ -138,3 +179,32 @@ def test_any_file_is_read_or_refused(kind: str, data: st.DataObject) -> None:
     is_bytes = not any("\ud800" <= char < "\udc80" or "\udd00" <= char <= "\udfff" for char in text)
     content = text.encode("utf-8", "surrogateescape" if is_bytes else "surrogatepass")
     type_words(_WORDS[kind], lambda folder: (folder / "file").write_bytes(content))
+
+
+_GROUPS = """['[{"pg_name": "1", "ranks": [0, 1]}]']"""
+
+
+@cache
+def _chakra() -> tuple[bytes, bytes]:
+    """Return the files of two ranks."""
+    both = [
+        node(0, METADATA, values=_GROUPS),
+        node(1, COMPUTATION, us=3, is_cpu_op=False),
+        node(2, COLLECTIVE, 1, comm_type=0, comm_size=900, pg_name="1"),
+    ]
+    return (
+        content_of([*both, node(3, SEND, 2, comm_dst=1, comm_size=70, comm_tag=5)]),
+        content_of([*both, node(3, RECEIVE, 1, comm_src=0, comm_size=70, comm_tag=5)]),
+    )
+
+
+@given(data=st.data())
+@inputs(80)
+def test_any_chakra_trace_is_read_or_refused(data: st.DataObject) -> None:
+    contents = [data.draw(damaged_bytes(content)) for content in _chakra()]
+
+    def write(folder: Path) -> None:
+        for rank, content in enumerate(contents):
+            (folder / f"file.{rank}.et").write_bytes(content)
+
+    type_words(("run", "trace", "--clock", "virtual", "--set", "file=file"), write)

@@ -15,7 +15,15 @@ from sfc_testbed.scenarios.traffic.distribution import Knot, SizeError, from_kno
 from sfc_testbed.scenarios.traffic.sizes import WORKLOADS, load_sizes, parse_sizes
 
 # Exact means of the linear interpolation of the published tables, in bytes.
-PUBLISHED_MEANS = {"hadoop": 120_420.75, "websearch": 1_711_250.0, "storage": 40_869.8, "rpc": 2_891.62}
+PUBLISHED_MEANS = {
+    "hadoop": 120_420.75,
+    "websearch": 1_711_250.0,
+    "storage": 40_869.8,
+    "rpc": 2_891.62,
+    "solar": 39_423.904515,
+    "cache": 935_632.5,
+    "data-mining": 12_658_198.6,
+}
 
 # Points of Google's published table of 843, from all over it: size, cumulative percent.
 GOOGLE_POINTS = (

@@ -38,7 +38,7 @@ def test_each_message_that_is_waited_for_may_have_its_own_delay() -> None:
         (150, (1, 2), (20, 50)),
     ]
     assert number_flows(flows) == flows
-    with pytest.raises(ScenarioError, match="^flow 2 has 2 delays, but waits for 1 flows; give one delay"):
+    with pytest.raises(ScenarioError, match=r"^flow 2 has 2 delays, but waits for 1 flows; give one delay"):
         number_flows([_flow("2>1"), FlowRequest("h1", "h3", 9, 0, "x", after=(1,), delay_ns=(7, 50))])
 
 

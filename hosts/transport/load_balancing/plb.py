@@ -21,7 +21,7 @@ from sfc_testbed.request.checks import Nanoseconds, PositiveCount
 
 @dataclass(frozen=True, slots=True)
 class PlbParameters:
-    """Parameters of PLB. The defaults are those of Linux (net.ipv4.tcp_plb_*)."""
+    """Parameters of PLB. The defaults are Linux's (net.ipv4.tcp_plb_*)."""
 
     marked_fraction: Annotated[float, Field(gt=0, le=1)] = 0.5
     """Fraction of marked acknowledgements from which a round trip is congested (tcp_plb_cong_thresh)."""

@@ -29,7 +29,7 @@ class Holes:
             self._due.append((index, due_ns))
 
     def take_lost(self, cumulative: int, arrived: set[int], highest: int, now_ns: int) -> list[int]:
-        """Remove the holes that have arrived, and remove and return those that count as lost.
+        """Remove the holes that have arrived or count as lost, and return the lost ones.
 
         Packets before `cumulative` and in `arrived` have arrived; `highest` is the last one of them.
         """

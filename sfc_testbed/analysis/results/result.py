@@ -280,8 +280,8 @@ class RunResult(Figures):
             "has_fixed_duration": False,
             "setting_warnings": (),
             "overridden": (),
-            "load_balancing": None,
             "jobs": (),
+            "load_balancing": None,
         }
         return {
             name: value for name, value in fields.items() if name not in omitted or getattr(self, name) != omitted[name]

@@ -20,7 +20,7 @@ from rich.text import Text
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.api.catalogue import first_line
 from sfc_testbed.place import command_name
-from sfc_testbed.request.load_balancing import LOAD_BALANCINGS
+from sfc_testbed.request.load_balancing import LOAD_BALANCINGS, LoadBalancing
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def scheme_tables() -> Iterator[RenderableType]:
     yield names_table("rate control of a scheme", rate_control_rows(with_settings=True))
     yield names_table(
         "load balancing",
-        [(row.name, f"{row.summary}. Sets {_sets(row.switch, row.transport)}") for row in LOAD_BALANCINGS.values()],
+        [(row.name, _meaning_of(row)) for row in LOAD_BALANCINGS.values()],
     )
     yield settings_table("switches", "switch.", _switch_settings())
     yield Text(
@@ -94,6 +94,12 @@ def program_tables() -> Iterator[RenderableType]:
 
         for name, program in SWITCH_PROGRAMS.items():
             yield settings_table(f"switch program {name}, --p4 {name}", "program.", model_settings(program.settings))
+
+
+def _meaning_of(row: LoadBalancing) -> str:
+    """Return what a load balancing is and sets, including what it sets for some schemes only."""
+    of_irn = "; with irn also reordering_rtts=1" if row.reorders else ""
+    return f"{row.summary}. Sets {_sets({**row.switch, **row.marking}, row.transport)}{of_irn}"
 
 
 def _transport_tables() -> Iterator[RenderableType]:

@@ -31,6 +31,7 @@ from sfc_testbed.testbed.plan.switch_targets import SwitchTarget, switch_target
 from sfc_testbed.testbed.program.registered import as_recorded, entries_of, registered
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
+from sfc_testbed.wire.units import serialization_ns
 
 if TYPE_CHECKING:
     from sfc_testbed.scenarios.faults.fault import Fault
@@ -165,11 +166,14 @@ def faults_in(topology: Topology, texts: Sequence[str], seed: int) -> tuple[Faul
         raise UsageError(f"--fault {error}") from error
 
 
-def duration_ms_of(spec: RunSpec, scale: Scale, flows: FlowTable) -> float:
+def duration_ms_of(spec: RunSpec, scale: Scale, flows: FlowTable, topology: Topology) -> float:
     """Return the requested duration, or else the scale's; for a flow list it is added to the last start."""
     default_ms = scale.duration_ms
-    if spec.scenario == LISTED.name:
+    if scale.duration_from != "begin":
         default_ms += int(flows.start_ns.max(initial=0)) / 1e6
+    if scale.duration_from == "serial_end":
+        slowest_bps = min(host.rate_bps for host in topology.hosts)
+        default_ms += serialization_ns(int(flows.size_bytes.sum()), slowest_bps) / 1e6
     duration_ms = min(default_ms, MAX_DURATION_MS) if spec.duration_ms is None else spec.duration_ms
     if not 0 < duration_ms <= MAX_DURATION_MS:
         raise UsageError(f"--duration must be above 0 and at most {MAX_DURATION_MS:g} ms of model time")

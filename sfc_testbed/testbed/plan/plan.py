@@ -204,7 +204,7 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
             traffic.jobs,
             network.transport.payload_bytes,
             nic_bps=network.transport.line_rate_bps,
-            is_sprayed=is_sprayed(network.switch, network.transport),
+            is_sprayed=network.switch.reorders,
         ),
         "command": repeat_command(spec, dilation.factor),
         "dilation_choice": None if decided is None else decided.choice,
@@ -256,7 +256,7 @@ def _traffic(spec: RunSpec, scenario: Scenario, scale: Scale, settings: Settings
     workload = checks.workload_of(scenario, scale, settings)
     listed = checks.flow_list(spec, workload, topology)
     flows = checks.numbered(listed.requests, topology)
-    duration_ms = checks.duration_ms_of(spec, scale, flows)
+    duration_ms = checks.duration_ms_of(spec, scale, flows, topology)
     recorded = {
         "duration_ms": duration_ms,
         "workload": workload.model_dump() if spec.flow_file is None else {},

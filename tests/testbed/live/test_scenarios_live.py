@@ -29,6 +29,7 @@ _SMALL: dict[str, tuple[str, tuple[str, ...]]] = {
     "bystanders": ("sfc", ("topology.hosts_per_tor=8", "degree=6", "message_bytes=40000")),
     "datacentre": ("sfc+hpcc", _DATA_CENTRE[:-2]),
     "allreduce": ("sfc", ("ranks=4", "vector_bytes=80000", "chunks=2", "add_us=1", "degree=3", "message_bytes=40000")),
+    "trace": ("sfc", ()),
     "signaling": ("onramp", ("degree=20", "message_bytes=50000", "topology.left_hosts=20")),
     "incast-degree": ("irn+hpcc", _DATA_CENTRE),
     "testbed-incast": ("sfc", ("message_bytes=1000",)),
