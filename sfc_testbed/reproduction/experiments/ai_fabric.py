@@ -484,10 +484,10 @@ EXPERIMENT = Experiment(
     notes=(
         "The claims are the papers' sentences, restated before the first run, with our limits where a paper gives no "
         "number. After a first run, buffers and incast messages were made four times as large, in proportion to the "
-        "rate: before, switches dropped packets at queues shorter than SFC's threshold asks for, and an incast "
-        "message left its host before a pause could arrive. No claim and no limit was changed.",
-        "Hosts and links have 400 Gb/s, and a ToR has as many uplinks as hosts. Two jobs share the fabric, each on half "
-        "of every rack's hosts. Messages of the all-to-all have 1.5 MB (three BDP), and an incast's 1 MB.",
+        "rate: before, a queue could hold less than twice SFC's threshold, and an incast message left its host before "
+        "a pause could arrive. No claim and no limit was changed.",
+        "Hosts and links have 400 Gb/s, and a ToR has as many uplinks as hosts. Two jobs share the fabric, each on "
+        "half of every rack's hosts. Messages of the all-to-all have 1.5 MB (three BDP), and an incast's 1 MB.",
         "The slow link is tor1-spine1 at 25 % of its rate. The failed link is the same; it fails after 20 us, and "
         "routes change 1 ms later.",
         "The runs are a part of all combinations: Hadoop with a slow link only without flow control, and the failed "
