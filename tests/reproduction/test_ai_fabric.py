@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
-from sfc_testbed.reproduction.experiments.ai_fabric import (
+from sfc_testbed.reproduction.experiments.ai_fabric_claims import (
     ALONE,
     BALANCINGS,
     DEAD_LINK_SHARE,

@@ -5,26 +5,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
-import polars as pl
+import numpy as np
 
-from sfc_testbed.analysis.formatting import format_ratio
-from sfc_testbed.analysis.results.stored import Run
-from sfc_testbed.reproduction.model.claims import Judged
+from sfc_testbed.analysis.plots.panels import Curve, Panel, scheme_looks
+from sfc_testbed.reproduction.experiments.ai_fabric_claims import (
+    ALL_TO_ALL,
+    ALONE,
+    BALANCINGS,
+    CLAIMS,
+    DEAD_LINK_SHARE,
+    FABRICS,
+    FAILED,
+    HADOOP,
+    HEALTHY,
+    MEAN_SLOWDOWN,
+    REFUSED,
+    RING,
+    SCHEMES,
+    SFC_OF,
+    SLOW,
+    SLOW_LINK_SHARE,
+)
 from sfc_testbed.reproduction.model.experiment import (
     Axis,
     Column,
     Experiment,
     Grid,
     Grids,
-    Measured,
     NotMeasured,
     Results,
     TableSpec,
-    config_of,
 )
+from sfc_testbed.reproduction.model.panels import PanelMaker, paper_figure
 from sfc_testbed.reproduction.model.quantities import (
     BTS_SENT,
     BUS_BANDWIDTH,
@@ -40,296 +54,23 @@ from sfc_testbed.reproduction.model.quantities import (
     RESENT_TIMEOUT,
     RESENT_TRIMMED,
     Quantity,
-    mean_slowdown,
     slowdown,
 )
-from sfc_testbed.request.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.scenarios.ai_fabric import INCAST_BYTES, SCENARIO
 from sfc_testbed.scenarios.model.scenario import ScaleName
 from sfc_testbed.scenarios.paper.data_centre import PAPER_DEGREE, PAPER_WINDOW_US
-from sfc_testbed.telemetry.reader import answer
 
-BALANCINGS = tuple(LOAD_BALANCINGS)
-ALONE = ("irn", "irn+hpcc", "irn+swift")
-"""IRN without flow control, with a window of one BDP or a congestion control."""
-SFC_OF = {"sfc": "irn", "sfc+hpcc": "irn+hpcc"}
-"""The schemes with SFC, and the same scheme without flow control."""
-SCHEMES = (*ALONE, *SFC_OF, "ndp", "bfc")
-REFUSED = (("ndp", "conga"),)
-"""The pairs that the program refuses: the path of a header that returns to its sender would confuse CONGA."""
-OF_EACH_PACKET = ("spray", "round-robin", "drill", "adaptive", "oblivious", "reps")
-"""The load balancings that send the packets of a flow over all paths."""
-
-FABRICS: Mapping[str, Mapping[str, Any]] = {
-    "healthy": {},
-    "slow link": {"faults": ("link:tor1-spine1,rate=25%",)},
-    "failed link": {"faults": ("link:tor1-spine1,down=20us,detect=1ms",)},
+_NAMES = {
+    "irn": "IRN",
+    "sfc": "SFC",
+    "irn+hpcc": "HPCC",
+    "sfc+hpcc": "SFC with HPCC",
+    "irn+swift": "Swift",
+    "ndp": "NDP",
+    "bfc": "BFC",
 }
-"""The links of the fabric. Routes change 1 ms after a failure, so that the load balancing has to notice it before."""
-FAILED_AT_US = 20.0
-_REACTION_US = 100.0
-
-_ALL_TO_ALL, _RING, _HADOOP = ({"workload": name} for name in ("all-to-all", "ring", "hadoop"))
-_HEALTHY, _SLOW, _FAILED = ({"fabric": name} for name in FABRICS)
-
-
-class Where(NamedTuple):
-    """The scheme and the place of a run."""
-
-    scheme: str
-    place: Mapping[str, str]
-
-    def __str__(self) -> str:
-        return ", ".join((self.scheme, *(self.place[axis] for axis in ("load balancing", "fabric"))))
-
-
-def _at(scheme: str, workload: Mapping[str, str], balancing: str, fabric: Mapping[str, str] = _HEALTHY) -> Where:
-    return Where(scheme, {**workload, "load balancing": balancing, **fabric})
-
-
-def _uplink_share(begin_us: float) -> Quantity:
-    """Return the bytes that tor1 sent to spine1 after a time, over the mean of tor1's uplinks."""
-
-    def measure(run: Run) -> float:
-        [uplinks] = config_of(run).equal_cost_ports["tor1"]
-        chosen = (pl.col("switch") == "tor1") & pl.col("port").is_in(uplinks) & (pl.col("time_us") > begin_us)
-        sent = answer(run.links.lazy().filter(chosen).group_by("port").agg(pl.col("sent_bytes").sum()))
-        total = sent["sent_bytes"].sum()
-        if not total:
-            raise NotMeasured("tor1 sent nothing to spines in this time")
-        first = sent.filter(pl.col("port") == min(uplinks))["sent_bytes"].sum()
-        return float(first) * len(uplinks) / float(total)
-
-    return Quantity("bytes over the slow or failed link, over the mean of tor1's uplinks", measure)
-
-
-SLOW_LINK_SHARE = _uplink_share(0.0)
-DEAD_LINK_SHARE = _uplink_share(FAILED_AT_US + _REACTION_US)
-MEAN_SLOWDOWN = mean_slowdown(above_bytes=0)
+"""The names of the figure's curves."""
 _SMALL = slowdown(99, largest_bytes=10_000)
-
-
-def _worst(
-    claim: str,
-    paper: str,
-    of: Quantity,
-    pairs: Iterable[tuple[Where, Where]],
-    at_most: float,
-    *,
-    is_ours: bool = False,
-) -> Judged:
-    """Return a claim about the ratio of a quantity in the two runs of every pair. The highest ratio decides."""
-    pairs = tuple(pairs)
-
-    def check(results: Results) -> Measured:
-        ratios = []
-        for where, base in pairs:
-            value, divisor = (of.measure(results.at(*run)) for run in (where, base))
-            if not divisor:
-                raise NotMeasured(f"{of.name} of {base} is zero")
-            ratios.append((value / divisor, f"{where}: {of.write(value)} vs. {base}: {of.write(divisor)}"))
-        return _highest(ratios, at_most)
-
-    return Judged(claim, paper, check, is_ours=is_ours)
-
-
-def _limited(claim: str, paper: str, of: Quantity, runs: Iterable[Where], at_most: float) -> Judged:
-    """Return a claim that a quantity that is a ratio is limited in every run."""
-    runs = tuple(runs)
-
-    def check(results: Results) -> Measured:
-        return _highest([(of.measure(results.at(*where)), str(where)) for where in runs], at_most)
-
-    return Judged(claim, paper, check)
-
-
-def _highest(ratios: list[tuple[float, str]], at_most: float) -> Measured:
-    """Return the finding of the highest ratio."""
-    ratio, values = max(ratios)
-    fails = sum(value > at_most for value, _ in ratios)
-    count = f"; worst of {len(ratios)}, {fails} outside" if len(ratios) > 1 else ""
-    return Measured(ratio, not fails, f"{format_ratio(ratio)} ({values}{count})", format_ratio)
-
-
-def _against(
-    workload: Mapping[str, str], fabric: Mapping[str, str], balancing: str, others: Iterable[str]
-) -> list[tuple[Where, Where]]:
-    """Return the pairs of a load balancing and each of some others, under every scheme without flow control."""
-    return [
-        (_at(scheme, workload, balancing, fabric), _at(scheme, workload, other, fabric))
-        for scheme, other in product(ALONE, others)
-    ]
-
-
-def _with_and_without(
-    workload: Mapping[str, str], balancings: Iterable[str] = BALANCINGS, schemes: Mapping[str, str] = SFC_OF
-) -> list[tuple[Where, Where]]:
-    """Return the pairs of a scheme with SFC and its base, under every load balancing in a healthy fabric."""
-    return [
-        (_at(scheme, workload, balancing), _at(base, workload, balancing))
-        for balancing, (scheme, base) in product(balancings, schemes.items())
-    ]
-
-
-_SFC = "SFC, abstract"
-_REPS = "REPS, abstract"
-_REPS_1 = "REPS, abstract of version 1"
-_LETFLOW = "LetFlow, abstract"
-_NOT_REPS = tuple(name for name in BALANCINGS if name != "reps")
-
-CLAIMS = (
-    *(
-        _worst(
-            f"All-to-all, IRN, {name}: with {label}, the deepest queue between switches is at most half as deep as "
-            "with ECMP",
-            f'"core network congestion can be handled by multi-path load balancing schemes" {cited} '
-            "(SFC, footnote in 3.3)",
-            CORE_QUEUE,
-            [(_at("irn", _ALL_TO_ALL, balancing, fabric), _at("irn", _ALL_TO_ALL, "ecmp", fabric))],
-            0.5,
-        )
-        for (balancing, label, cited), (name, fabric) in product(
-            (("plb", "PLB", "[plb]"), ("spray", "NDP's spraying", "[ndp]")),
-            (("healthy fabric", _HEALTHY), ("slow link", _SLOW)),
-        )
-    ),
-    _worst(
-        "Hadoop with incasts: under every load balancing, SFC at least halves the peak buffer, with a window and HPCC",
-        f'"the peak switch buffer usage by 2-3x" ({_SFC})',
-        PEAK_BUFFER,
-        _with_and_without(_HADOOP),
-        0.5,
-    ),
-    _worst(
-        "Hadoop with incasts: under every load balancing, SFC's P99 FCT slowdown is at least 1.2 times lower, with a "
-        "window and HPCC",
-        f'"the 99th-percentile flow completion times by 1.2-6x" ({_SFC})',
-        slowdown(99),
-        _with_and_without(_HADOOP),
-        1 / 1.2,
-    ),
-    _worst(
-        "Hadoop with incasts: the pause cache lowers the peak buffer under every load balancing that sprays packets",
-        '"the cache is effective except for when the incast senders are perfectly synchronized" (SFC, 3.3)',
-        PEAK_BUFFER,
-        _with_and_without(_HADOOP, OF_EACH_PACKET, {"sfc": "ingress-bts"}),
-        1.0,
-    ),
-    *(
-        _worst(
-            f"{name}: under every load balancing, SFC makes an iteration at most 5 % longer, with a window and HPCC",
-            f'"avoiding the head-of-line blocking problem" ({_SFC})',
-            ITERATION_TIME,
-            _with_and_without(workload),
-            1.05,
-        )
-        for name, workload in (("All-to-all", _ALL_TO_ALL), ("Ring all-reduce", _RING))
-    ),
-    _worst(
-        "All-to-all: REPS takes at most 0.9 times as long as ECMP, with a window, HPCC and Swift",
-        f'"ECMP [...] struggle to maintain high network utilization" ({_REPS})',
-        ITERATION_TIME,
-        _against(_ALL_TO_ALL, _HEALTHY, "reps", ["ecmp"]),
-        0.9,
-    ),
-    _worst(
-        "All-to-all: REPS does not take longer than oblivious spraying, with a window, HPCC and Swift",
-        f'"oblivious packet spraying (OPS), struggle to maintain high network utilization" ({_REPS})',
-        ITERATION_TIME,
-        _against(_ALL_TO_ALL, _HEALTHY, "reps", ["oblivious"]),
-        1.0,
-    ),
-    _limited(
-        "All-to-all, slow link: REPS sends at most half as many bytes over this link as over the mean uplink, with a "
-        "window, HPCC and Swift",
-        f'"reroutes packets around congested hotspots" ({_REPS_1})',
-        SLOW_LINK_SHARE,
-        [_at(scheme, _ALL_TO_ALL, "reps", _SLOW) for scheme in ALONE],
-        0.5,
-    ),
-    _worst(
-        "All-to-all, slow link: REPS takes at most 0.8 times as long as spraying by hosts and by switches, with a "
-        "window, HPCC and Swift",
-        f'"significantly outperforms traditional packet spraying" ({_REPS_1})',
-        ITERATION_TIME,
-        _against(_ALL_TO_ALL, _SLOW, "reps", ["oblivious", "spray"]),
-        0.8,
-    ),
-    *(
-        _worst(
-            f"All-to-all, {name}: REPS does not take longer than any other load balancing, with a window, HPCC and "
-            "Swift",
-            f'"and other state-of-the-art solutions" ({_REPS_1})',
-            ITERATION_TIME,
-            _against(_ALL_TO_ALL, fabric, "reps", _NOT_REPS),
-            1.0,
-        )
-        for name, fabric in (("slow link", _SLOW), ("failed link", _FAILED))
-    ),
-    _limited(
-        "All-to-all, failed link: from 100 us after the failure, REPS sends at most 0.1 times as many bytes over this "
-        "link as over the mean uplink, with a window, HPCC and Swift",
-        f'"re-routes traffic away from it in less than 100 microseconds" ({_REPS})',
-        DEAD_LINK_SHARE,
-        [_at(scheme, _ALL_TO_ALL, "reps", _FAILED) for scheme in ALONE],
-        0.1,
-    ),
-    _worst(
-        "Hadoop: LetFlow's mean FCT slowdown is at most 1.2 times CONGA's, with a window, HPCC and Swift",
-        f'"average flow completions time within 10-20% of CONGA in testbed experiments" ({_LETFLOW})',
-        MEAN_SLOWDOWN,
-        _against(_HADOOP, _HEALTHY, "flowlet", ["conga"]),
-        1.2,
-    ),
-    _worst(
-        "Hadoop, slow link: LetFlow's mean FCT slowdown is at most 2 times CONGA's, with a window, HPCC and Swift",
-        f'"2x of CONGA in simulated topologies with large asymmetry and heavy traffic load" ({_LETFLOW})',
-        MEAN_SLOWDOWN,
-        _against(_HADOOP, _SLOW, "flowlet", ["conga"]),
-        2.0,
-    ),
-    _worst(
-        "Hadoop, slow link: LetFlow's mean FCT slowdown is at most 0.9 times that of ECMP, spraying and round-robin, "
-        "with a window, HPCC and Swift",
-        f'"significantly better than other traffic oblivious schemes like WCMP and Presto in asymmetric scenarios" '
-        f"({_LETFLOW})",
-        MEAN_SLOWDOWN,
-        _against(_HADOOP, _SLOW, "flowlet", ["ecmp", "spray", "round-robin"]),
-        0.9,
-    ),
-    _limited(
-        "Hadoop, slow link: LetFlow sends at most half as many bytes over this link as over the mean uplink, with a "
-        "window, HPCC and Swift",
-        f'"their size changes automatically based on traffic conditions on their path" ({_LETFLOW})',
-        SLOW_LINK_SHARE,
-        [_at(scheme, _HADOOP, "flowlet", _SLOW) for scheme in ALONE],
-        0.5,
-    ),
-    *(
-        _worst(
-            f"{name}: under every load balancing, SFC makes an iteration shorter, with a window and HPCC",
-            "not stated",
-            ITERATION_TIME,
-            _with_and_without(workload),
-            1.0,
-            is_ours=True,
-        )
-        for name, workload in (("All-to-all", _ALL_TO_ALL), ("Ring all-reduce", _RING))
-    ),
-    _worst(
-        "All-to-all: with HPCC, no load balancing takes more than 1.2 times as long as ECMP",
-        "not stated",
-        ITERATION_TIME,
-        [
-            (_at("irn+hpcc", _ALL_TO_ALL, name), _at("irn+hpcc", _ALL_TO_ALL, "ecmp"))
-            for name in BALANCINGS
-            if name != "ecmp"
-        ],
-        1.2,
-        is_ours=True,
-    ),
-)
-"""The claims were written before the first run of this experiment."""
 
 
 def _columns(place: Mapping[str, str], *first: Column) -> tuple[Column, ...]:
@@ -377,15 +118,15 @@ def _balance_table() -> TableSpec:
     """Return the table of what each load balancing does with IRN alone, and what it leaves to flow control."""
     places = {name: {"load balancing": name} for name in BALANCINGS}
     columns = (
-        ("largest/mean of uplinks, all-to-all", LINK_LARGEST, {**_ALL_TO_ALL, **_HEALTHY}),
-        ("Jain's index", LINK_JAIN, {**_ALL_TO_ALL, **_HEALTHY}),
-        ("deepest queue between switches", CORE_QUEUE, {**_ALL_TO_ALL, **_HEALTHY}),
-        ("with a slow link", CORE_QUEUE, {**_ALL_TO_ALL, **_SLOW}),
-        ("bytes over the slow link / mean", SLOW_LINK_SHARE, {**_ALL_TO_ALL, **_SLOW}),
-        ("over the failed link, after 100 us", DEAD_LINK_SHARE, {**_ALL_TO_ALL, **_FAILED}),
-        ("deepest queue between switches, Hadoop", CORE_QUEUE, {**_HADOOP, **_HEALTHY}),
-        ("peak buffer, Hadoop", PEAK_BUFFER, {**_HADOOP, **_HEALTHY}),
-        ("drops, Hadoop", DROPS, {**_HADOOP, **_HEALTHY}),
+        ("largest/mean of uplinks, all-to-all", LINK_LARGEST, {**ALL_TO_ALL, **HEALTHY}),
+        ("Jain's index", LINK_JAIN, {**ALL_TO_ALL, **HEALTHY}),
+        ("deepest queue between switches", CORE_QUEUE, {**ALL_TO_ALL, **HEALTHY}),
+        ("with a slow link", CORE_QUEUE, {**ALL_TO_ALL, **SLOW}),
+        ("bytes over the slow link / mean", SLOW_LINK_SHARE, {**ALL_TO_ALL, **SLOW}),
+        ("over the failed link, after 100 us", DEAD_LINK_SHARE, {**ALL_TO_ALL, **FAILED}),
+        ("deepest queue between switches, Hadoop", CORE_QUEUE, {**HADOOP, **HEALTHY}),
+        ("peak buffer, Hadoop", PEAK_BUFFER, {**HADOOP, **HEALTHY}),
+        ("drops, Hadoop", DROPS, {**HADOOP, **HEALTHY}),
     )
     return TableSpec(
         "IRN without flow control and congestion control",
@@ -395,6 +136,27 @@ def _balance_table() -> TableSpec:
         "load balancing",
         is_on_page=True,
     )
+
+
+def _over_balancings(title: str, of: Quantity, place: Mapping[str, str]) -> PanelMaker:
+    """Make a panel of a quantity over the load balancings, with a curve for each scheme."""
+    looks = scheme_looks([*_NAMES])
+
+    def make(results: Results) -> Panel:
+        drawn = []
+        for (scheme, name), look in zip(_NAMES.items(), looks, strict=True):
+            points = []
+            for number, balancing in enumerate(BALANCINGS):
+                try:
+                    run = results.at(scheme, {**place, "load balancing": balancing})
+                    points.append((float(number), of.measure(run) / of.per_unit))
+                except NotMeasured:
+                    continue
+            x, y = np.array(points, dtype=np.float64).reshape(-1, 2).T
+            drawn.append(Curve(name, look, x, y))
+        return Panel(title, "Load balancing", of.axis_label, "marks", drawn, [*BALANCINGS], is_log=True)
+
+    return make
 
 
 def _grid(
@@ -463,23 +225,32 @@ EXPERIMENT = Experiment(
         "paper": _grids("paper", 32_000_000, 1_500.0),
     },
     claims=CLAIMS,
+    figure=paper_figure(
+        "Time of an all-to-all in a healthy fabric, with a slow and with a failed link, and peak buffer with Hadoop "
+        "and incasts, by load balancing.",
+        _over_balancings("healthy", ITERATION_TIME, {**ALL_TO_ALL, **HEALTHY}),
+        _over_balancings("slow link", ITERATION_TIME, {**ALL_TO_ALL, **SLOW}),
+        _over_balancings("failed link", ITERATION_TIME, {**ALL_TO_ALL, **FAILED}),
+        _over_balancings("Hadoop and incasts", PEAK_BUFFER, {**HADOOP, **HEALTHY}),
+        columns=2,
+    ),
     tables=(
-        _matrix("Time of an all-to-all", ITERATION_TIME, {**_ALL_TO_ALL, **_HEALTHY}),
-        _matrix("Time of an all-to-all, slow link", ITERATION_TIME, {**_ALL_TO_ALL, **_SLOW}),
-        _matrix("Time of an all-to-all, failed link", ITERATION_TIME, {**_ALL_TO_ALL, **_FAILED}, (*ALONE, *SFC_OF)),
-        _matrix("Time of a ring all-reduce", ITERATION_TIME, {**_RING, **_HEALTHY}),
-        _matrix("P99 FCT slowdown of Hadoop messages up to 10 KB", _SMALL, {**_HADOOP, **_HEALTHY}),
+        _matrix("Time of an all-to-all", ITERATION_TIME, {**ALL_TO_ALL, **HEALTHY}),
+        _matrix("Time of an all-to-all, slow link", ITERATION_TIME, {**ALL_TO_ALL, **SLOW}),
+        _matrix("Time of an all-to-all, failed link", ITERATION_TIME, {**ALL_TO_ALL, **FAILED}, (*ALONE, *SFC_OF)),
+        _matrix("Time of a ring all-reduce", ITERATION_TIME, {**RING, **HEALTHY}),
+        _matrix("P99 FCT slowdown of Hadoop messages up to 10 KB", _SMALL, {**HADOOP, **HEALTHY}),
         _matrix(
             "Peak buffer, Hadoop with incasts",
             PEAK_BUFFER,
-            {**_HADOOP, **_HEALTHY},
+            {**HADOOP, **HEALTHY},
             (*SCHEMES, "ingress-bts"),
         ),
         _balance_table(),
-        *(_table(f"All-to-all, {name}", _iterations({**_ALL_TO_ALL, "fabric": name})) for name in FABRICS),
-        _table("Ring all-reduce", _iterations({**_RING, **_HEALTHY})),
-        _table("Hadoop at 50 % load with 8 % incasts", _messages({**_HADOOP, **_HEALTHY}), (*SCHEMES, "ingress-bts")),
-        _table("Hadoop at 50 % load with 8 % incasts, slow link", _messages({**_HADOOP, **_SLOW}), ALONE),
+        *(_table(f"All-to-all, {name}", _iterations({**ALL_TO_ALL, "fabric": name})) for name in FABRICS),
+        _table("Ring all-reduce", _iterations({**RING, **HEALTHY})),
+        _table("Hadoop at 50 % load with 8 % incasts", _messages({**HADOOP, **HEALTHY}), (*SCHEMES, "ingress-bts")),
+        _table("Hadoop at 50 % load with 8 % incasts, slow link", _messages({**HADOOP, **SLOW}), ALONE),
     ),
     notes=(
         "The claims are the papers' sentences, restated before the first run, with our limits where a paper gives no "
