@@ -9,13 +9,21 @@ Rates and delays are in model units.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
+from typing import Any
 
-MAX_EDGE_SWITCHES = 255
 MAX_PORT = 509
+"""The highest port of a switch: v1model's port numbers have 9 bits, 510 is for recirculation and 511 for drops."""
+MAX_HOSTS, MAX_SWITCHES = 65_536, 16_384
+"""Our limits, so that a typing error does not fill the memory. A BTS and the MAC addresses of ports hold the
+number of a switch in 16 bits."""
+_WIDE_PREFIX, _NARROW_PREFIX = 16, 22
+"""Lengths of the prefixes of ToRs. A /22 holds more hosts than a switch has ports, and 10.0.0.0/8 has 16,384."""
+MAX_WIDE_TORS = 255
+"""The most ToRs with a prefix of 16 bits each, 10.1.0.0/16 to 10.255.0.0/16."""
 
 
 class TopologyError(ValueError):
@@ -91,6 +99,10 @@ class Topology:
     hosts: tuple[Host, ...]
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
+    notes: tuple[str, ...] = ()
+    """Sentences about how the file of the network was read."""
+    planes: int = 1
+    """The number of equal networks without links between them. Server i has host i of each plane as a NIC."""
 
     @cached_property
     def host(self) -> Mapping[str, Host]:
@@ -112,12 +124,36 @@ class Topology:
         return {name: tuple(sorted(ports, key=lambda port: port.number)) for name, ports in ports_by_switch.items()}
 
     @cached_property
-    def hops(self) -> Mapping[str, Mapping[str, int]]:
-        """The distance, in links, to each ToR from every switch that reaches it, nearest first."""
-        return {switch.name: self._hops_to(switch.name) for switch in self.switches if switch.is_tor}
+    def tors(self) -> tuple[Switch, ...]:
+        return tuple(switch for switch in self.switches if switch.is_tor)
 
-    def _hops_to(self, tor: str) -> Mapping[str, int]:
-        """Return the distances by a breadth-first search from the ToR."""
+    @cached_property
+    def first_plane(self) -> Topology:
+        """The network of the first plane, which represents the servers."""
+        if self.planes == 1:
+            return self
+        hosts = self.hosts[: len(self.hosts) // self.planes]
+        switches = self.switches[: len(self.switches) // self.planes]
+        names = {*(host.name for host in hosts), *(switch.name for switch in switches)}
+        links = tuple(link for link in self.links if link.a.node in names)
+        return replace(self, hosts=hosts, switches=switches, links=links, planes=1)
+
+    @cached_property
+    def derived(self) -> dict[str, Any]:
+        """What other modules have computed about this network and keep with it, by their own names."""
+        return {}
+
+    def hops_to(self, tor: str) -> Mapping[str, int]:
+        """Return the distance, in links, to a ToR from every switch that reaches it, nearest first."""
+        if tor not in self._hops:
+            self._hops[tor] = self._breadth_first(tor)
+        return self._hops[tor]
+
+    @cached_property
+    def _hops(self) -> dict[str, Mapping[str, int]]:
+        return {}
+
+    def _breadth_first(self, tor: str) -> Mapping[str, int]:
         distance = {tor: 0}
         queue = deque([tor])
         while queue:
@@ -130,7 +166,14 @@ class Topology:
 
     def hosts_of(self, switch: str) -> tuple[Host, ...]:
         """Return the servers under a ToR, in order of their numbers."""
-        return tuple(host for host in self.hosts if host.switch == switch)
+        return self._hosts_of.get(switch, ())
+
+    @cached_property
+    def _hosts_of(self) -> Mapping[str, tuple[Host, ...]]:
+        hosts: dict[str, list[Host]] = {}
+        for host in self.hosts:
+            hosts.setdefault(host.switch, []).append(host)
+        return {switch: tuple(under) for switch, under in hosts.items()}
 
     @cached_property
     def link_at(self) -> Mapping[Port, Link]:
@@ -162,60 +205,118 @@ def port_mac(switch_id: int, port: int) -> str:
     return raw.hex(":")
 
 
+@dataclass(frozen=True, slots=True)
+class _PlannedHost:
+    """A host without its addresses, which depend on the number of ToRs."""
+
+    name: str
+    switch: str
+    port: int
+    rate_bps: int
+
+
 @dataclass
 class TopologyBuilder:
-    """Builder of a topology. Ports are numbered in the order in which links are added."""
+    """Builder of a topology. Ports are numbered in the order in which links are added, unless a link names them."""
 
     name: str
     parameters: Mapping[str, object]
     pass_latency_ns: int = 0
     bts_latency_ns: int = 0
-    _hosts: list[Host] = field(default_factory=list)
-    _switches: list[Switch] = field(default_factory=list)
+    _hosts: list[_PlannedHost] = field(default_factory=list)
+    _switches: dict[str, bool] = field(default_factory=dict)
+    """Whether each switch has hosts."""
+    _latencies_ns: dict[str, int] = field(default_factory=dict)
+    """The latencies of switches that differ from `pass_latency_ns`."""
     _links: list[Link] = field(default_factory=list)
     _next_port: dict[str, int] = field(default_factory=dict)
-    _host_count: dict[str, int] = field(default_factory=dict)
+    _tors: int = 0
+    _planes: int = 1
 
-    def add_switch(self, name: str, *, has_hosts: bool) -> str:
-        """Add a switch; a switch with hosts gets the next prefix 10.T.0.0/16."""
-        tors = sum(switch.is_tor for switch in self._switches)
-        if has_hosts and tors >= MAX_EDGE_SWITCHES:
-            raise TopologyError(f"at most {MAX_EDGE_SWITCHES} switches can have hosts")
-        prefix = IPv4Network((f"10.{tors + 1}.0.0", 16)) if has_hosts else None
-        number = len(self._switches) + 1
-        self._switches.append(Switch(name, number, prefix, self.pass_latency_ns, self.bts_latency_ns))
+    def repeat(self, planes: int) -> None:
+        """Repeat all nodes and links so that there are `planes` equal networks; plane 2 of h1 is h1p2."""
+        switches, hosts, links = dict(self._switches), list(self._hosts), list(self._links)
+        for plane in range(2, planes + 1):
+            for name, has_hosts in switches.items():
+                copy = self.add_switch(
+                    f"{name}p{plane}", has_hosts=has_hosts, pass_latency_ns=self._latencies_ns.get(name)
+                )
+                self._next_port[copy] = self._next_port[name]
+            if len(self._hosts) + len(hosts) > MAX_HOSTS:
+                raise TopologyError(f"a network has at most {MAX_HOSTS} hosts")
+            self._hosts += [
+                replace(host, name=f"{host.name}p{plane}", switch=f"{host.switch}p{plane}") for host in hosts
+            ]
+            self._links += [
+                replace(
+                    link,
+                    a=Port(f"{link.a.node}p{plane}", link.a.number),
+                    b=Port(f"{link.b.node}p{plane}", link.b.number),
+                )
+                for link in links
+            ]
+        self._planes = planes
+
+    def add_switch(self, name: str, *, has_hosts: bool, pass_latency_ns: int | None = None) -> str:
+        """Add a switch; one with hosts gets a prefix for their addresses. The builder has the default latency."""
+        if len(self._switches) == MAX_SWITCHES:
+            raise TopologyError(f"a network has at most {MAX_SWITCHES} switches")
+        self._tors += has_hosts
+        self._switches[name] = has_hosts
+        if pass_latency_ns is not None:
+            self._latencies_ns[name] = pass_latency_ns
         self._next_port[name] = 1
         return name
 
-    def add_host(self, switch_name: str, rate_bps: int, delay_ns: int) -> str:
-        """Add the next host (h1, h2, ...) and its link to its ToR."""
-        switch = next(switch for switch in self._switches if switch.name == switch_name)
-        assert switch.prefix is not None
-        index = self._host_count.get(switch_name, 0) + 1
-        self._host_count[switch_name] = index
-        name = f"h{len(self._hosts) + 1}"
-        ip = switch.prefix.network_address + index
-        port = self._take_port(switch_name)
-        self._hosts.append(
-            Host(
-                name=name,
-                ip=ip,
-                mac=(bytes((0x02, 0x00)) + ip.packed).hex(":"),
-                switch=switch_name,
-                gateway_ip=switch.prefix.broadcast_address - 1,
-                gateway_mac=port_mac(switch.switch_id, port),
-                rate_bps=rate_bps,
-            )
-        )
-        self._links.append(Link(Port(name, 0), Port(switch_name, port), rate_bps, delay_ns))
+    def add_host(
+        self, switch_name: str, rate_bps: int, delay_ns: int, *, name: str | None = None, port: int | None = None
+    ) -> str:
+        """Add the next host (h1, h2, ..., or a given name) and its link to its ToR."""
+        assert self._switches[switch_name]
+        if len(self._hosts) == MAX_HOSTS:
+            raise TopologyError(f"a network has at most {MAX_HOSTS} hosts")
+        name = f"h{len(self._hosts) + 1}" if name is None else name
+        number = self._take_port(switch_name) if port is None else port
+        self._hosts.append(_PlannedHost(name, switch_name, number, rate_bps))
+        self._links.append(Link(Port(name, 0), Port(switch_name, number), rate_bps, delay_ns))
         return name
 
-    def add_link(self, a: str, b: str, rate_bps: int, delay_ns: int) -> None:
-        """Add a link between two switches."""
-        self._links.append(Link(Port(a, self._take_port(a)), Port(b, self._take_port(b)), rate_bps, delay_ns))
+    def add_link(self, a: str, b: str, rate_bps: int, delay_ns: int, *, ports: tuple[int, int] | None = None) -> None:
+        """Add a link between two switches, at the next free port of each or at these ports."""
+        a_port, b_port = (self._take_port(a), self._take_port(b)) if ports is None else ports
+        self._links.append(Link(Port(a, a_port), Port(b, b_port), rate_bps, delay_ns))
 
-    def build(self) -> Topology:
-        return Topology(self.name, dict(self.parameters), tuple(self._hosts), tuple(self._switches), tuple(self._links))
+    def build(self, notes: Sequence[str] = ()) -> Topology:
+        switches = tuple(self._numbered_switches())
+        hosts = tuple(self._addressed_hosts({switch.name: switch for switch in switches}))
+        return Topology(
+            self.name, dict(self.parameters), hosts, switches, tuple(self._links), tuple(notes), self._planes
+        )
+
+    def _numbered_switches(self) -> Iterator[Switch]:
+        tor = 0
+        for number, (name, has_hosts) in enumerate(self._switches.items(), start=1):
+            prefix = _prefix_of(tor, self._tors) if has_hosts else None
+            tor += has_hosts
+            latency_ns = self._latencies_ns.get(name, self.pass_latency_ns)
+            yield Switch(name, number, prefix, latency_ns, self.bts_latency_ns)
+
+    def _addressed_hosts(self, switches: Mapping[str, Switch]) -> Iterator[Host]:
+        counts: dict[str, int] = {}
+        for planned in self._hosts:
+            switch = switches[planned.switch]
+            assert switch.prefix is not None
+            index = counts[switch.name] = counts.get(switch.name, 0) + 1
+            ip = switch.prefix.network_address + index
+            yield Host(
+                name=planned.name,
+                ip=ip,
+                mac=(bytes((0x02, 0x00)) + ip.packed).hex(":"),
+                switch=switch.name,
+                gateway_ip=switch.prefix.broadcast_address - 1,
+                gateway_mac=port_mac(switch.switch_id, planned.port),
+                rate_bps=planned.rate_bps,
+            )
 
     def _take_port(self, switch: str) -> int:
         number = self._next_port[switch]
@@ -223,3 +324,10 @@ class TopologyBuilder:
             raise TopologyError(f"switch {switch} would need more than {MAX_PORT} ports")
         self._next_port[switch] = number + 1
         return number
+
+
+def _prefix_of(tor: int, tors: int) -> IPv4Network:
+    """Return the prefix of a ToR by its position: 10.T.0.0/16 from T = 1, or a /22 if there are too many ToRs."""
+    if tors <= MAX_WIDE_TORS:
+        return IPv4Network((f"10.{tor + 1}.0.0", _WIDE_PREFIX))
+    return IPv4Network((int(IPv4Address("10.0.0.0")) + (tor << 32 - _NARROW_PREFIX), _NARROW_PREFIX))

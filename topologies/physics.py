@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any
 
+from sfc_testbed.topologies.distances import distances_of
 from sfc_testbed.topologies.model import Link, Topology
 from sfc_testbed.topologies.routes import Paths
 from sfc_testbed.wire.constants import DEFAULT_PAYLOAD_BYTES
@@ -168,32 +169,35 @@ def multiples_of(names: Iterable[str]) -> Iterator[str]:
 
 def path_physics(path: Sequence[Link], passes_ns: int = 0) -> PathPhysics:
     """Return the physics of a path between hosts; `passes_ns` is the pipeline latency of all its switches."""
-    propagation_ns = passes_ns + sum(link.delay_ns for link in path)
-    wires_ns = sum(serialization_ns(_PACKET_BYTES, link.rate_bps) for link in path)
+    return _physics_of(
+        passes_ns + sum(link.delay_ns for link in path),
+        sum(serialization_ns(_PACKET_BYTES, link.rate_bps) for link in path),
+        min(link.rate_bps for link in path),
+    )
+
+
+def _physics_of(propagation_ns: int, wires_ns: int, bottleneck_bps: int) -> PathPhysics:
     return PathPhysics(
         base_rtt_ns=two_digits(2 * propagation_ns + wires_ns),
-        bottleneck_bps=min(link.rate_bps for link in path),
+        bottleneck_bps=bottleneck_bps,
         propagation_ns=2 * propagation_ns,
     )
 
 
 def network_physics(topology: Topology) -> NetworkPhysics:
     """Return the physics of a network; a single host is measured to its switch and back."""
-    paths = list(different_paths(topology))
-    pairs = [path_physics(path, passes_ns(topology, path)) for path in paths]
-    largest = max(pairs, key=_SIZE)
+    pairs = list(_different_pairs(topology))
+    largest = max((pair.physics for pair in pairs), key=_SIZE)
     rates = Counter(host.rate_bps for host in topology.hosts)
     return NetworkPhysics(
-        base_rtt_ns=max(pair.base_rtt_ns for pair in pairs),
+        base_rtt_ns=max(pair.physics.base_rtt_ns for pair in pairs),
         bottleneck_bps=largest.bottleneck_bps,
         bdp_bytes=largest.bdp_bytes,
         nic_rates_bps=dict(sorted(rates.items(), reverse=True)),
-        shortest_rtt_ns=min(pair.propagation_ns for pair in pairs),
-        slowest_bps=min(pair.bottleneck_bps for pair in pairs),
-        most_switches=max(len(path) for path in paths) - 1,
-        pairs_of_nics=_largest_by_rate(
-            (end.rate_bps, pair) for path, pair in zip(paths, pairs, strict=True) for end in (path[0], path[-1])
-        ),
+        shortest_rtt_ns=min(pair.physics.propagation_ns for pair in pairs),
+        slowest_bps=min(pair.physics.bottleneck_bps for pair in pairs),
+        most_switches=max(pair.switches for pair in pairs),
+        pairs_of_nics=_largest_by_rate((rate_bps, pair.physics) for pair in pairs for rate_bps in pair.nic_rates_bps),
     )
 
 
@@ -218,6 +222,56 @@ def passes_ns(topology: Topology, path: Sequence[Link]) -> int:
     """Return the sum of the pipeline latencies of a path's switches, one way."""
     switches = {end.node for link in path for end in (link.a, link.b) if end.node in topology.switch}
     return sum(topology.switch[name].pass_latency_ns for name in switches)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A kind of pair of hosts."""
+
+    physics: PathPhysics
+    switches: int
+    nic_rates_bps: tuple[int, int]
+
+
+def _different_pairs(topology: Topology) -> Iterator[_Pair]:
+    """Yield each kind of pair of hosts that differs in its links, in the order of `different_paths`."""
+    import numpy as np
+
+    kinds = [_link_kinds(topology, tor.name) for tor in topology.tors]
+    classes: dict[tuple[tuple[tuple[int, int], bool], ...], int] = {}
+    class_of = np.array(
+        [
+            classes.setdefault(tuple((kind, len(links) == 1) for kind, links in of_tor.items()), len(classes))
+            for of_tor in kinds
+        ]
+    )
+    crossed = distances_of(topology).crossings()
+    wires_ns, slowest_bps = crossed.wires_ns(_PACKET_BYTES), crossed.slowest_bps()
+    columns = np.stack(
+        [
+            np.broadcast_to(class_of[:, None], wires_ns.shape),
+            np.broadcast_to(class_of[None, :], wires_ns.shape),
+            np.eye(len(kinds), dtype=np.int64),
+            crossed.delay_ns,
+            wires_ns,
+            slowest_bps,
+            crossed.links,
+        ]
+    ).reshape(7, -1)
+    rows = columns.T if crossed.is_connected is None else columns.T[crossed.is_connected.ravel()]
+    _, places = np.unique(rows, axis=0, return_index=True)
+    of_class = tuple(classes)
+    for target, source, is_same, delay_ns, wire_ns, fabric_bps, links in rows[np.sort(places)].tolist():
+        for first, _ in of_class[source]:
+            for last, is_alone in of_class[target]:
+                if len(topology.hosts) == 1 or not (is_same and is_alone and first == last):
+                    ends = (first, last)
+                    physics = _physics_of(
+                        delay_ns + sum(end_delay_ns for _, end_delay_ns in ends),
+                        wire_ns + sum(serialization_ns(_PACKET_BYTES, rate_bps) for rate_bps, _ in ends),
+                        min(fabric_bps, first[0], last[0]),
+                    )
+                    yield _Pair(physics, links + 1, (first[0], last[0]))
 
 
 def different_paths(topology: Topology) -> Iterator[tuple[Link, ...]]:

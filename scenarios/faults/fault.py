@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -65,6 +65,11 @@ class Fault(BaseModel):
     """Whether the fault makes packets of a flow overtake one another."""
 
     place: str
+
+    @classmethod
+    def with_parameters(cls, names: Collection[str]) -> type[Fault]:
+        """Return the class of a fault of this kind with these parameters."""
+        return cls
 
     def check(self, topology: Topology) -> None:
         """Raise FaultError if this network has no such place."""

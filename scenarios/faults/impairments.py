@@ -20,9 +20,9 @@ from sfc_testbed.topologies.model import Link, Port, Topology
 from sfc_testbed.wire.constants import BTS_UDP_PORT
 
 ALL_LINKS = "all"
-_PPB = 1_000_000_000
-_PPB_PER_PERCENT = _PPB // 100
-_MAX_SEED = 2**31 - 1
+PPB = 1_000_000_000
+_PPB_PER_PERCENT = PPB // 100
+MAX_SEED = 2**31 - 1
 """The largest seed: a random stream combines 31 bits of seed with 32 bits that identify its link."""
 _SHARE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,12})?)(%?)")
 _COMMON = "[,from=TIME][,until=TIME][,towards=NODE][,seed=NUMBER]"
@@ -30,18 +30,22 @@ _PLACE = "A-B|NODE|all"
 
 
 def _read_share(value: object) -> object:
-    if not isinstance(value, str):
-        return value
+    return read_share(value) if isinstance(value, str) else value
+
+
+def read_share(value: str) -> int:
+    """Return a share such as 1% or 0.01 in parts per billion. ValueError for any other text."""
     match = _SHARE.fullmatch(value)
     if match is None:
         raise ValueError(f"must be a share such as 1% or 0.01, not {shown(value)}")
-    share_ppb = round(float(match[1]) * (_PPB_PER_PERCENT if match[2] else _PPB))
-    if not 1 <= share_ppb <= _PPB:
+    share_ppb = round(float(match[1]) * (_PPB_PER_PERCENT if match[2] else PPB))
+    if not 1 <= share_ppb <= PPB:
         raise ValueError(f"must be above 0 and at most 100%, not {value}")
     return share_ppb
 
 
-def _write_share(share_ppb: int) -> str:
+def write_share(share_ppb: int) -> str:
+    """Return a share of parts per billion in percent."""
     percent, rest = divmod(share_ppb, _PPB_PER_PERCENT)
     return f"{percent}.{rest:07d}".rstrip("0").rstrip(".") + "%"
 
@@ -56,7 +60,7 @@ def _positive(duration_ns: int) -> int:
     return duration_ns
 
 
-Share = Annotated[int, BeforeValidator(_read_share), PlainSerializer(_write_share)]
+Share = Annotated[int, BeforeValidator(_read_share), PlainSerializer(write_share)]
 """A share of the frames in parts per billion; written as 1% or 0.01."""
 Seed = Annotated[int, BeforeValidator(_read_seed)]
 Hold = Annotated[Duration, AfterValidator(_positive)]
@@ -77,7 +81,7 @@ class Impairment(LinkedFault):
     from_ns: Duration = Field(0, alias="from", ge=0)
     until_ns: Duration | None = Field(None, alias="until")
     towards: str | None = None
-    seed: Seed | None = Field(None, ge=0, le=_MAX_SEED)
+    seed: Seed | None = Field(None, ge=0, le=MAX_SEED)
 
     @model_validator(mode="after")
     def _until_after_from(self) -> Impairment:
@@ -111,12 +115,12 @@ class Impairment(LinkedFault):
         self.directions(topology)
 
     def spans(self) -> Sequence[Span]:
-        return (Span(f"{self.place} {self.kind} {_write_share(self.rate_ppb)}", self.from_ns, self.until_ns),)
+        return (Span(f"{self.place} {self.kind} {write_share(self.rate_ppb)}", self.from_ns, self.until_ns),)
 
     def seeded(self, seed: int) -> Fault:
         if self.seed is not None:
             return self
-        fault_seed = int(random_stream(seed, f"fault {self}").integers(_MAX_SEED + 1))
+        fault_seed = int(random_stream(seed, f"fault {self}").integers(MAX_SEED + 1))
         return self.model_copy(update={"seed": fault_seed})
 
     def meets(self, other: Impairment) -> bool:
@@ -185,7 +189,7 @@ class Jitter(Impairment):
     summary: ClassVar[str] = "a link delays frames by random times and keeps their order"
     usage: ClassVar[str] = f"jitter:{_PLACE},max=TIME[,rate=FRACTION]{_COMMON}"
 
-    rate_ppb: Share = Field(_PPB, alias="rate")
+    rate_ppb: Share = Field(PPB, alias="rate")
     max_ns: Hold = Field(alias="max")
 
     @property

@@ -31,7 +31,7 @@ def parse_faults(texts: Iterable[str], topology: Topology) -> tuple[Fault, ...]:
 def _are_same(fault: Fault, other: Fault) -> bool:
     """Whether two faults of one kind affect the same place at the same time, so that one would end the other."""
     places = [sorted(each.place.split("-")) for each in (fault, other)]  # a link has two names
-    if fault.kind != other.kind or places[0] != places[1] or isinstance(fault, Impairment):
+    if type(fault) is not type(other) or places[0] != places[1] or isinstance(fault, Impairment):
         return False
     first, second = sorted((fault.spans()[0], other.spans()[0]), key=lambda span: span.begin_ns)
     return first.end_ns is None or second.begin_ns < first.end_ns
@@ -55,7 +55,7 @@ def parse_fault(text: str) -> Fault:
             raise FaultError(f"{kind}:{place}: {name} is given twice")
         parameters[name] = value
     try:
-        return FAULTS[kind].model_validate(parameters)
+        return FAULTS[kind].with_parameters(parameters).model_validate(parameters)
     except ValidationError as error:
         raise FaultError(f"{kind}:{place}: {_describe(error)}; it is written {usage}") from error
 

@@ -16,8 +16,7 @@ from sfc_testbed.request.checks import STRICT
 from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.job import Job
-from sfc_testbed.topologies.model import Topology
-from sfc_testbed.topologies.shapes import MOST_COUNT
+from sfc_testbed.topologies.model import MAX_PORT, Topology
 
 # In scenarios/, NumPy is imported only where random numbers are drawn, so that listing scenarios stays fast.
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def check_host(name: str, topology: Topology) -> None:
     """Raise ScenarioError if a network has no host of this name."""
     if name not in topology.host:
         raise ScenarioError(
-            f"no host {shown(name)} in this network (h1 to h{len(topology.hosts)}); "
+            f"no host {shown(name)} in this network ({topology.hosts[0].name} to {topology.hosts[-1].name}); "
             f"{more_hosts(topology, _missing_for(name, topology))}"
         )
 
@@ -116,7 +115,7 @@ def more_hosts(topology: Topology, missing: int | None = None, tors: Sequence[st
     if not isinstance(present, int) or missing is None:
         return f"use --set topology.{setting}=NUMBER, or another --topology"
     needed = present - -missing // (len(names) if setting == "hosts_per_tor" else 1)
-    if needed > MOST_COUNT:
+    if needed > MAX_PORT:
         return "use another --topology"
     return f"use --set topology.{setting}={needed}, or another --topology"
 

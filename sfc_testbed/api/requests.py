@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sfc_testbed.request.network_file import read_network_file
 from sfc_testbed.request.quantities import in_unit
 from sfc_testbed.request.seeds import check_seed, parse_seeds
 from sfc_testbed.request.settings import PARTS, checked_value
@@ -202,11 +203,13 @@ def request_of(
     **more: Any,
 ) -> RunSpec:
     """Return a request without its flow list; `more` are fields of RunSpec. UsageError for bad values."""
+    chosen = settings_of(settings or {})
     return RunSpec(
         scenario_of(scenario, has_flows=flows is not None),
         clock=clock_of(clock),
         seed=seed_of(seed),
-        settings=settings_of(settings or {}),
+        settings=chosen,
+        network_file=read_network_file(more.get("topology"), chosen),
         duration_ms=milliseconds_of(duration_ms),
         faults=(faults,) if isinstance(faults, str) else tuple(faults),
         dilation=dilation_of(dilation),

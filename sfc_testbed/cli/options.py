@@ -104,7 +104,9 @@ Out = Annotated[Path, typer.Option(metavar="DIR", parser=folder_of, help="Folder
 TopologyName = Annotated[
     str | None,
     typer.Option(
-        help="Topology instead of the scenario's, see `list`.", show_default=False, autocompletion=words.topologies
+        help="Topology instead of the scenario's, see `list`, or a file such as net.json (docs/networks.md).",
+        show_default=False,
+        autocompletion=words.topologies,
     ),
 ]
 FlowFile = Annotated[

@@ -8,20 +8,19 @@ config.json has the same options with all choices made, and all numbers that wer
 from __future__ import annotations
 
 import json
-import zlib
-from base64 import b85decode, b85encode
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, TypeAdapter, ValidationInfo
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from sfc_testbed.request.bounded_file import read_bounded_text
 from sfc_testbed.request.extension import Extension
 from sfc_testbed.request.extensions import loaded
+from sfc_testbed.request.network_file import NetworkFile, Packed, with_texts
 from sfc_testbed.request.stored_versions import version_in, version_refused
 
 _LAZY = ConfigDict(defer_build=True)
@@ -43,18 +42,6 @@ FLOW_LIST = "flows"
 OPTION = "option"
 JOINED_BY = "joined_by"
 """Keys in the metadata of a field: the option of `run` that sets the field, and the text between several values."""
-
-
-def _packed(text: str) -> str:
-    return b85encode(zlib.compress(text.encode())).decode()
-
-
-def _unpacked(text: str, info: ValidationInfo) -> str:
-    return zlib.decompress(b85decode(text)).decode() if info.mode == "json" else text
-
-
-Packed = Annotated[str, PlainSerializer(_packed, when_used="json"), BeforeValidator(_unpacked)]
-"""A text that is compressed to about a tenth in JSON, because each job of a sweep contains its program."""
 
 
 @dataclass(frozen=True, config=_LAZY)
@@ -106,6 +93,8 @@ class RunSpec:
     seed: int = 1
     duration_ms: float | None = option("--duration")
     topology: str | None = option("--topology")
+    network_file: NetworkFile | None = None
+    """The file that `topology`, or the setting `topology.file`, names."""
     settings: Mapping[str, Any] = field(default_factory=dict, metadata={OPTION: "--set"})
     """The values of `--set` by key."""
     load_balancing: str | None = option("--load-balancing")
@@ -278,7 +267,7 @@ def config_of(text: str | bytes) -> RunConfig:
     elif version == 2:
         content["retry_of"] = (content.pop("retry", None) or {}).get("of")
     content.setdefault("uses", ())  # an older run used no extension, whatever this process has loaded
-    return _adapter().validate_python(content)
+    return _adapter().validate_python(with_texts(content))
 
 
 def writer_of(path: Path) -> str | None:

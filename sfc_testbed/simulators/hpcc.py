@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sfc_testbed.request.errors import UsageError
 from sfc_testbed.scenarios.model.waiting import any_waits
 from sfc_testbed.scenarios.traffic.hpcc_files import START_S, format_hpcc_flows
 from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues
@@ -285,6 +286,8 @@ CONGESTION: Mapping[str, Keys] = {"hpcc": _hpcc, "dcqcn": _dcqcn, "dctcp": _dctc
 
 def _ecn(rates: Sequence[int], switch: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the ECN thresholds by link rate, in KB. HPCC ignores the marks, but each rate needs thresholds."""
+    if switch.get("ecn_by_rate"):
+        raise UsageError("ecn_by_rate: the files for the HPCC simulator have one threshold for all rates; leave it out")
     if switch["ecn_kmin_bytes"] is None:
         low, high, most = (
             {rate: 4 * rate // NS_PER_S for rate in rates},

@@ -161,6 +161,9 @@ PAUSE_MIRROR_SESSION: Final = 2
 """Mirror session that sends copies of packets to the recirculation port to become pause frames; the session above
 does the same for copies that become a BTS."""
 
+# Sizes of the tables whose entries grow with the network
+TABLE_SIZES: Final = {"ipv4_lpm": 16384, "ecmp_members": 16384, "watched_destination": 16384}
+
 # State of the P4 program that the control plane reads. A queue's index is port << CLASS_BITS | class.
 CACHE_RING_PLACES: Final = 256
 """Number of places in the ring of live cache entries. The counters of its two ends only ever grow."""

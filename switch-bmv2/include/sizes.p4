@@ -19,8 +19,8 @@
 // Highest number of telemetry records in a packet.
 #define INT_HOPS 5
 
-#define ROUTES 4096
-#define NEXT_HOPS 1024
+#define ROUTES 16384
+#define NEXT_HOPS 16384
 
 // Members of an ECMP group that load balancing can compare, and groups.
 #define MEMBER_BITS 5
@@ -42,7 +42,7 @@
 #define LOAD_LOW (HAS_FEEDBACK_LOW + 1)
 #define UPLINK_LOW (LOAD_LOW + LOAD_BITS)
 #define HAS_CONGA_LOW (UPLINK_LOW + UPLINK_BITS)
-#define WATCHED_DESTINATIONS 1024
+#define WATCHED_DESTINATIONS 16384
 
 // Cells of each of the three rows of the suppression filter.
 #define SUPPRESSION_BITS 14

@@ -698,6 +698,54 @@ def parse_arrows(lines: Sequence[str]) -> LoadedFlows:
     '"arrow": ',
 )
 
+NETWORK_FORMAT = Change(
+    "format of a network file",
+    {
+        "topologies/files/dashes.py": '''"""Network files with lines such as `h1 - s1`, in which hosts begin with h."""
+
+from __future__ import annotations
+
+from sfc_testbed.topologies.files.description import DescribedLink, Description
+
+
+def is_dashes(text: str) -> bool:
+    """Whether the first line has a dash between spaces."""
+    return " - " in text.partition("\\n")[0]
+
+
+def read_dashes(text: str) -> Description:
+    """Return the network of a file."""
+    ends = [line.split(" - ") for line in text.splitlines()]
+    names = dict.fromkeys(name for pair in ends for name in pair)
+    hosts = [name for name in names if name.startswith("h")]
+    switches = [name for name in names if name not in hosts]
+    return Description(hosts, switches, [DescribedLink(a, b) for a, b in ends], lambda number: number + 1)
+'''
+    },
+    {
+        "topologies/files/network.py": {
+            "import hpcc, htsim": "import dashes\nfrom sfc_testbed.topologies.files ",
+            '    "htsim\'s .topo": ': '    "dashes": (dashes.is_dashes, dashes.read_dashes),\n',
+        }
+    },
+    (
+        *("python", "-c", "open('net.dash', 'w').write('h1 - s1\\ns1 - s2\\ns2 - h2\\n')", "&&"),
+        *(
+            *_RUN,
+            "incast",
+            "--topology",
+            "net.dash",
+            "--set",
+            "placement=remote",
+            "--set",
+            "degree=1",
+            *_TINY[:2],
+            *_TINY[4:],
+        ),
+    ),
+    '"completed": 1',
+)
+
 FIGURE_AT_THE_RECEIVER = Change(
     "figure of a flow at its receiver",
     {},
@@ -776,6 +824,7 @@ CHANGES = (
     EXPORT_FORMAT,
     COLLECTIVE_ALGORITHM,
     LOADER,
+    NETWORK_FORMAT,
     FIGURE_AT_THE_RECEIVER,
     FIGURE_OF_A_MESSAGE,
     PAUSE_COMPUTATION,

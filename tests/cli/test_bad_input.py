@@ -130,7 +130,7 @@ def test_a_wrong_option_is_refused(words: list[str], expected: str, refused: Ref
         (["compare", "incast", "--clock", "virtual", "--strict"], "--strict needs claims: add --claims"),
         (["compare", "incast", "--schemes", "sfc,,irn"], "unknown scheme ''"),
         (["report", "no-such-folder"], "no-such-folder"),
-        (["export", ".", "--format", "chrome"], "--format: no format 'chrome'; choose from hpcc, perfetto"),
+        (["export", ".", "--format", "chrome"], "--format: no format 'chrome'; choose from hpcc, networkx, perfetto"),
         (["trace", "1"], "no runs in runs; use --run FOLDER"),
         (["doctor", "--force"], "--force needs --calibrate"),
         (["cli", "--topology", "torus"], "unknown topology 'torus'"),

@@ -5,6 +5,7 @@
 All run through the command; `tests.fuzz.commanded` describes where it is stopped.
 """
 
+import json
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -160,11 +161,45 @@ def _traces() -> SearchStrategy[str]:
     )
 
 
-_TEXTS = {"sweep": _sweeps(), "flows": _flow_lists(), "sizes": _distributions(), "trace": _traces()}
+_HPCC_NETWORK = "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 25Gbps 0.001ms 0\n2 3 1Gbps 5ns 0.1\n"
+_HTSIM_NETWORK = (
+    "Nodes 4\nTiers 2\nPodsize 4\nTier 0\nRadix_Down 2\nRadix_Up 1\nOversubscribed 2\nTier 1\nRadix_Down 2\n"
+)
+_JSON_NETWORKS: tuple[dict[str, Any], ...] = (
+    {"hosts": ["h1", "h2"], "switches": ["s1"], "links": [["h1", "s1-p1", "1us", 10], ["h2", "s1-p2"]]},
+    {"topology": {"hosts": {"a": {}, "b": {}}, "switches": {"s": {}}, "links": [["a", "s", {"bw": 5}], ["b", "s"]]}},
+    {
+        "nodes": [{"id": 1}, {"id": 2}, {"id": "x"}],
+        "links": [{"source": 1, "target": "x"}, {"source": 2, "target": "x"}],
+    },
+)
+
+
+def _networks() -> SearchStrategy[str]:
+    written = st.sampled_from([json.dumps(content, indent=1) for content in _JSON_NETWORKS])
+    parts = st.sampled_from(("hosts", "switches", "links", "nodes", "edges", "topology", "multigraph", "directed"))
+    changed = st.tuples(st.sampled_from(_JSON_NETWORKS), parts, values())
+    return st.one_of(
+        damaged(st.sampled_from((_HPCC_NETWORK, _HTSIM_NETWORK))),
+        damaged(written),
+        changed.map(lambda change: json.dumps({**change[0], change[1]: change[2]})),
+        _rows_of_numbers(5, "4 1 3\n3", " "),
+        texts(200),
+    )
+
+
+_TEXTS = {
+    "sweep": _sweeps(),
+    "flows": _flow_lists(),
+    "sizes": _distributions(),
+    "trace": _traces(),
+    "network": _networks(),
+}
 _WORDS = {
     "sweep": ("sweep", "file"),
     "flows": (*_RUN, "--flows", "file"),
     "trace": ("run", "trace", "--clock", "virtual", "--set", "file=file"),
+    "network": (*_RUN, "--topology", "./file", "--set", "degree=1", "--set", "placement=spread"),
     "sizes": ("run", "datacentre", "--clock", "virtual", "--set", "sizes=file", "--set", "arrivals_us=20"),
 }
 

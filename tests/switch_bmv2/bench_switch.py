@@ -164,7 +164,7 @@ class BenchSwitch(SwitchOfTopology):
         return int(self.engine.command(f"register_read {name} {index}").rpartition("=")[2])
 
     def counts(self) -> SwitchCounts:
-        return read_counts(self.engine.command, (port.number for port in self.topology.ports[self.name]))
+        return read_counts(self.engine.commands, (port.number for port in self.topology.ports[self.name]))
 
     def _no_delays(self) -> Iterator[str]:
         """Yield commands that set all delays to 0: a frame arrives when it is delivered, and a BTS is built at once."""

@@ -74,9 +74,11 @@ def test_three_tier_builds_a_fat_tree_of_four() -> None:
     assert len({port.peer.node for port in built.ports["core1"]} & {"agg1", "agg3", "agg5", "agg7"}) == 4
 
 
-def test_too_many_switches_above_the_tors_are_refused() -> None:
-    with pytest.raises(TopologyError, match="80000 switches above the ToRs; the maximum is 1000"):
+def test_networks_that_are_too_large_are_refused() -> None:
+    with pytest.raises(TopologyError, match="a network has at most 16384 switches"):
         shape("three-tier", {"pods": 100, "aggs_per_pod": 400, "cores_per_plane": 100}).build()
+    with pytest.raises(TopologyError, match="a network has at most 65536 hosts"):
+        shape("clos", {"tors": 200, "hosts_per_tor": 400}).build()
 
 
 @pytest.mark.parametrize("name", SHAPES)

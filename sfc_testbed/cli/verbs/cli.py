@@ -16,6 +16,7 @@ from sfc_testbed.cli.options import HostsImage, LoadBalancingName, P4Program, Se
 from sfc_testbed.cli.output import EXIT_INVALID, console
 from sfc_testbed.native.first_use import prepare
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
+from sfc_testbed.request.network_file import read_network_file
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import UsageError
@@ -31,7 +32,9 @@ MAX_SCRIPT_BYTES = 1_000_000
 
 def verb(
     *,
-    topology: Annotated[str, typer.Option(help="Topology, see `list`.", autocompletion=words.topologies)] = "clos",
+    topology: Annotated[
+        str, typer.Option(help="Topology, see `list`, or a network file.", autocompletion=words.topologies)
+    ] = "clos",
     scheme: Annotated[
         str, typer.Option(help="Scheme of the switches and hosts at the start.", autocompletion=words.schemes)
     ] = "sfc",
@@ -53,6 +56,7 @@ def verb(
     ] = None,
     use: Uses = None,
 ) -> None:
+    chosen = parse_settings(settings or ())
     request = RunSpec(
         "none",
         scheme,
@@ -60,7 +64,8 @@ def verb(
         load_balancing=load_balancing,
         topology=topology,
         dilation=dilation,
-        settings=parse_settings(settings or ()),
+        settings=chosen,
+        network_file=read_network_file(topology, chosen),
         hosts=hosts,
         program=read_program(p4),
     )

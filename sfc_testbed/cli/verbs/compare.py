@@ -35,6 +35,7 @@ from sfc_testbed.cli.output import EXIT_CLAIM, say, say_json, warn, with_fields
 from sfc_testbed.cli.planning import checked, end_by_outcome, reporter
 from sfc_testbed.cli.seeds import chosen_seeds
 from sfc_testbed.request.load_balancing import scheme_with
+from sfc_testbed.request.network_file import read_network_file
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import Interrupted, UsageError
@@ -78,6 +79,7 @@ def verb(
     json: Json = False,
     use: Uses = None,
 ) -> None:
+    changed = parse_settings(settings or ())
     request = RunSpec(
         scenario_of(scenario, has_flows=flows is not None),
         switch=switch,
@@ -86,7 +88,8 @@ def verb(
         scale=scale,
         duration_ms=duration,
         topology=topology,
-        settings=parse_settings(settings or ()),
+        settings=changed,
+        network_file=read_network_file(topology, changed),
         flow_file=flows,
         faults=tuple(fault or ()),
         hosts=hosts,

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,7 @@ from sfc_testbed.cli.listing.names import names
 from sfc_testbed.cli.options import Uses
 from sfc_testbed.place import command_name
 from sfc_testbed.request.schemes import SCHEMES
-from sfc_testbed.request.shown import nearest, shown
+from sfc_testbed.request.shown import nearest, shortened, shown
 from sfc_testbed.testbed.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,8 +35,28 @@ def verb(
         bool, typer.Option("--schemes", help="Show schemes with all settings of switches and hosts.")
     ] = False,
     topologies: Annotated[bool, typer.Option("--topologies", help="Show topologies with all their settings.")] = False,
+    topology: Annotated[
+        str | None,
+        typer.Option(
+            help="Topology, or network file, whose nodes and links are shown.",
+            show_default=False,
+            autocompletion=words.topologies,
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Setting topology.NAME of --topology.")
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw --topology into FILE.svg, .png or .pdf.", show_default=False),
+    ] = None,
     use: Uses = None,
 ) -> None:
+    if topology is not None:
+        _show_network(topology, settings or [], picture)
+        return
+    if settings or picture is not None:
+        raise UsageError(f"{'--set' if settings else '--picture'} needs --topology NAME or FILE")
     if scenario is not None and scenario not in dict(words.scenarios()):
         raise UsageError(_unknown(scenario))
 
@@ -49,6 +70,30 @@ def verb(
     ]
     for part in parts or _overview():
         console.print(part)
+
+
+def _show_network(topology: str, words_of_set: list[str], picture: Path | None) -> None:
+    from sfc_testbed.cli.listing.network import network_tables
+    from sfc_testbed.cli.output import console, say
+    from sfc_testbed.request.settings import parse_settings
+    from sfc_testbed.request.spec import RunSpec
+    from sfc_testbed.testbed.plan.checks import interactive_network
+
+    settings = parse_settings(words_of_set)
+    other = next((key for key in settings if not key.startswith("topology.")), None)
+    if other is not None:
+        raise UsageError(f"--set {shortened(other)}: only topology.NAME is a setting of a network")
+    built = interactive_network(RunSpec("none", topology=topology, settings=settings))
+    if picture is not None:
+        from sfc_testbed.analysis.plots.network import PICTURE_TYPES, draw_network
+
+        if picture.suffix not in PICTURE_TYPES:
+            raise UsageError(f"--picture {picture}: the name must end in {', '.join(PICTURE_TYPES)}")
+        draw_network(built, picture)
+    for part in network_tables(built):
+        console.print(part)
+    if picture is not None:
+        say(f"picture: {picture}")
 
 
 def _scenario(name: str) -> Scenario:

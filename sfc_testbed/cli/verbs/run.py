@@ -44,6 +44,7 @@ from sfc_testbed.cli.planning import (
     ranks_of,
     reporter,
 )
+from sfc_testbed.request.network_file import read_network_file
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.interrupt import interruptible
@@ -81,6 +82,7 @@ def verb(
     json: Json = False,
     use: Uses = None,
 ) -> None:
+    chosen = parse_settings(settings or ())
     request = RunSpec(
         scenario_of(scenario, has_flows=flows is not None),
         scheme=scheme,
@@ -92,7 +94,8 @@ def verb(
         seed=seed,
         duration_ms=duration,
         topology=topology,
-        settings=parse_settings(settings or ()),
+        settings=chosen,
+        network_file=read_network_file(topology, chosen),
         captures=places_of(pcap),
         background=background,
         flow_file=flows,

@@ -9,7 +9,7 @@ and delays of softswitch. All values are in wall units: the dilation is applied 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sfc_testbed.scenarios.model.scenario import random_stream
@@ -24,7 +24,7 @@ from sfc_testbed.testbed.control_plane.entries import (
 from sfc_testbed.testbed.control_plane.features import ALPHA_ONE, feature_commands
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.model import Port, SwitchPort, Topology, port_mac
-from sfc_testbed.topologies.routes import routes_of
+from sfc_testbed.topologies.routes import ecmp_groups, routes_of
 from sfc_testbed.wire.constants import (
     BTS_MIRROR_SESSION,
     CLASS_BTS,
@@ -40,6 +40,14 @@ SwitchCommands: TypeAlias = Mapping[str, tuple[Command, ...]]
 MoreEntries: TypeAlias = Callable[[str, Dilation], Iterable[TableEntry]]
 """A function that returns the entries of a user's P4 program for a switch at a dilation."""
 _UNLIMITED_BYTES = 0xFFFF_FFFF
+
+
+@dataclass(frozen=True)
+class Configured:
+    """The configuration of all switches, whose entries a slow link changes."""
+
+    settings: SwitchSettings
+    commands: SwitchCommands
 
 
 def no_entries(switch: str, dilation: Dilation) -> Iterable[TableEntry]:
@@ -117,14 +125,22 @@ def _role_entries(topology: Topology, switch: str) -> Iterator[TableEntry]:
 
 
 def _route_entries(topology: Topology, switch: str) -> Iterator[TableEntry]:
+    """Yield the routes of a switch. Routes over the same ports share an ECMP group."""
     ports = {port.number: port for port in topology.ports[switch]}
-    for group, route in enumerate(routes_of(topology, switch), start=1):
+    table = routes_of(topology, switch)
+    groups = ecmp_groups(table)
+    written = set()
+    for route in table:
         if len(route.ports) == 1:
             yield TableEntry("ipv4_lpm", "next_hop", (route.prefix,), next_hop(topology, switch, ports[route.ports[0]]))
             continue
+        group = groups[route.ports]
         yield TableEntry("ipv4_lpm", "ecmp", (route.prefix,), (group, len(route.ports)))
-        for member, number in enumerate(route.ports):
-            yield TableEntry("ecmp_members", "next_hop", (group, member), next_hop(topology, switch, ports[number]))
+        if group not in written:
+            written.add(group)
+            for member, number in enumerate(route.ports):
+                hop = next_hop(topology, switch, ports[number])
+                yield TableEntry("ecmp_members", "next_hop", (group, member), hop)
 
 
 def next_hop(topology: Topology, switch: str, port: SwitchPort) -> tuple[Value, ...]:

@@ -11,10 +11,12 @@ from zlib import crc32
 from sfc_testbed.hosts.agent_config import HostStall
 from sfc_testbed.scenarios.faults.fault import Fault
 from sfc_testbed.scenarios.faults.impairments import Impairment
-from sfc_testbed.scenarios.faults.kinds import LinkDown
+from sfc_testbed.scenarios.faults.links import LinkDown
 from sfc_testbed.scenarios.faults.nodes import Stall, SwitchRestart
+from sfc_testbed.testbed.control_plane.commands import Configured
 from sfc_testbed.testbed.control_plane.rerouting import Rerouting
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.slow_links import slow_link_lines
 from sfc_testbed.topologies.model import Link, Port, Topology
 from sfc_testbed.wire.dilation import Dilation
 
@@ -47,21 +49,25 @@ class _Outage:
 
 
 def fault_commands(
-    topology: Topology, faults: Sequence[Fault], dilation: Dilation, settings: SwitchSettings
+    topology: Topology, faults: Sequence[Fault], dilation: Dilation, configured: Configured
 ) -> Sequence[PlannedCommand]:
     """Return all commands in order of time. At the same time, links and nodes change before routes.
 
-    Times in the text of a command are wall ns.
+    Times in the text of a command are wall ns. `configured` is the configuration that slow links change.
     """
     cut = [(link, fault) for fault in faults if isinstance(fault, LinkDown) for link in fault.links(topology)]
     outages = [_Outage(link, fault.down_ns, fault.up_ns) for link, fault in cut]
     detected = [outage.later(fault.detect_ns) for outage, (_, fault) in zip(outages, cut, strict=True)]
     detected += _detected_restarts(topology, faults)
-    lines = [*_node_lines(topology, faults), *_impairment_commands(topology, faults, dilation)]
+    lines = [
+        *slow_link_lines(topology, faults, dilation, configured),
+        *_node_lines(topology, faults),
+        *_impairment_commands(topology, faults, dilation),
+    ]
     commands = [
         *_link_commands(topology, outages),
         *(PlannedCommand(*line) for line in lines),
-        *_route_commands(topology, detected, settings),
+        *_route_commands(topology, detected, configured.settings),
     ]
     return sorted(commands, key=lambda command: command.time_ns)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sfc_testbed.testbed.control_plane.entries import Command, FlowQueues, MirrorSession, TableEntry
-from sfc_testbed.testbed.control_plane.fixed_point import WORD_BITS, FixedPointError, require_word
+from sfc_testbed.testbed.control_plane.fixed_point import LARGEST_WORD, WORD_BITS, FixedPointError, require_word
 from sfc_testbed.testbed.control_plane.load_balancing import load_balancing_commands
 from sfc_testbed.testbed.control_plane.prototype import (
     OVERFLOW_US,
@@ -267,12 +267,15 @@ def _bfc_commands(topology: Topology, switch: str, settings: SwitchSettings, dil
 
 
 def _ecn_commands(topology: Topology, switch: str, settings: SwitchSettings) -> Iterator[Command]:
+    """Yield the thresholds of each port. With `ecn_by_rate` they are in proportion to the rate of the port."""
     if settings.ecn_kmin_bytes is None:
         return
-    k_min = settings.ecn_kmin_bytes
-    k_max = settings.ecn_kmax_bytes if settings.ecn_kmax_bytes is not None else k_min
-    slope = min(0xFFFF_FFFF, round(settings.ecn_pmax * 2**32 / max(1, k_max - k_min)))
+    k_max_bytes = settings.ecn_kmin_bytes if settings.ecn_kmax_bytes is None else settings.ecn_kmax_bytes
+    nic_bps = max(host.rate_bps for host in topology.hosts)
     for port in topology.ports[switch]:
+        ratio = port.rate_bps / nic_bps if settings.ecn_by_rate else 1
+        k_min, k_max = (min(LARGEST_WORD, round(bytes_ * ratio)) for bytes_ in (settings.ecn_kmin_bytes, k_max_bytes))
+        slope = min(LARGEST_WORD, round(settings.ecn_pmax * 2**32 / max(1, k_max - k_min)))
         yield TableEntry("ecn", "red", (port.number, CLASS_DATA), (k_min, k_max, slope))
 
 
@@ -305,16 +308,21 @@ def _qcn_commands(settings: SwitchSettings) -> Iterator[Command]:
 
 def _bolt_commands(topology: Topology, switch: str, settings: SwitchSettings, dilation: Dilation) -> Iterator[Command]:
     """Yield an entry for each port, since every switch runs Bolt, with or without SFC (docs/sources.md#bolt)."""
-    if settings.bolt_threshold_bytes is None:
-        return
+    if settings.bolt_threshold_bytes is not None:
+        for port in topology.ports[switch]:
+            yield bolt_entry(settings, port.number, port.rate_bps, dilation)
+
+
+def bolt_entry(settings: SwitchSettings, port: int, rate_bps: int, dilation: Dilation) -> TableEntry:
+    """Return the entry of Bolt for a port of this model rate."""
+    assert settings.bolt_threshold_bytes is not None
     supply_bytes = settings.bolt_supply_bytes
     most_tokens = _MOST_RAMP_UP_TOKENS if settings.bolt_ramp_up else 0
-    for port in topology.ports[switch]:
-        byte_us = require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(port.rate_bps)), port.rate_bps)
-        supply_us = _NEVER_IDLE_US_Q16 if supply_bytes is None else supply_bytes * byte_us >> 8
-        byte_units = require_word("the time of a byte", _byte_time_units_q24(port.rate_bps), port.rate_bps)
-        parameters = (settings.bolt_threshold_bytes, byte_us, byte_units, supply_us, most_tokens, CLASS_DATA)
-        yield TableEntry("bolt", "bolt_port", (port.number,), parameters)
+    byte_us = require_word("the time of a byte", byte_time_us_q24(dilation.wall_bps(rate_bps)), rate_bps)
+    supply_us = _NEVER_IDLE_US_Q16 if supply_bytes is None else supply_bytes * byte_us >> 8
+    byte_units = require_word("the time of a byte", _byte_time_units_q24(rate_bps), rate_bps)
+    parameters = (settings.bolt_threshold_bytes, byte_us, byte_units, supply_us, most_tokens, CLASS_DATA)
+    return TableEntry("bolt", "bolt_port", (port,), parameters)
 
 
 def _trimming_commands(settings: SwitchSettings) -> Iterator[Command]:

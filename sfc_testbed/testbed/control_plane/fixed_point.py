@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 WORD_BITS = 32
+LARGEST_WORD = (1 << WORD_BITS) - 1
 
 
 class FixedPointError(ValueError):

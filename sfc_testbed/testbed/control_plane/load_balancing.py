@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log
 
 from sfc_testbed.testbed.control_plane.entries import Command, RegisterCell, TableEntry
 from sfc_testbed.testbed.control_plane.fixed_point import FixedPointError, require_word
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.model import Topology
-from sfc_testbed.topologies.routes import routes_of
+from sfc_testbed.topologies.routes import ecmp_groups, routes_of
 from sfc_testbed.wire.dilation import Dilation
 
 MEMBER_BITS = 5
@@ -56,10 +56,15 @@ def member_cell(group: int, member: int, port: int) -> RegisterCell:
     return RegisterCell("member_ports", group << MEMBER_BITS | member, port)
 
 
+def member_cells(group: int, ports: Sequence[int]) -> Iterator[RegisterCell]:
+    """Yield the cells with the ports of an ECMP group."""
+    for member, port in enumerate(ports):
+        yield member_cell(group, member, port)
+
+
 def _member_cells(topology: Topology, switch: str) -> Iterator[RegisterCell]:
-    for group, route in enumerate(routes_of(topology, switch), start=1):
-        for member, port in enumerate(route.ports if len(route.ports) > 1 else ()):
-            yield member_cell(group, member, port)
+    for ports, group in ecmp_groups(routes_of(topology, switch)).items():
+        yield from member_cells(group, ports)
 
 
 def _flowlets(settings: SwitchSettings, dilation: Dilation) -> tuple[int, int]:

@@ -2,22 +2,23 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Rerouting around failed links: control commands that update the routes of switches while they forward.
 
-Entries are modified in place and never deleted, so that a packet between two commands finds the old or the new route.
-The members of a group are therefore written before the group's size. A prefix that has become unreachable gets the
-group without members; the data plane drops and counts its packets.
+Entries are modified in place or added and never deleted, so that a packet between two commands finds the old or the new
+route. A group never changes: a route with new ports gets another group, whose members are written first. A prefix that
+has become unreachable gets the group without members; the data plane drops and counts its packets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Network
 
 from sfc_testbed.testbed.control_plane.commands import next_hop
-from sfc_testbed.testbed.control_plane.entries import ChangedEntry, Command, RegisterCell, TableEntry
-from sfc_testbed.testbed.control_plane.load_balancing import COMPARES_PORTS, member_cell
+from sfc_testbed.testbed.control_plane.entries import ChangedEntry, Command, RegisterCell, TableEntry, Value
+from sfc_testbed.testbed.control_plane.load_balancing import COMPARES_PORTS, member_cells
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.model import Link, Topology
-from sfc_testbed.topologies.routes import Route, routes
+from sfc_testbed.topologies.routes import ecmp_groups, ports_to_tors, routes_of
 
 _NOWHERE = (0, 0)
 """Group and size of the route of an unreachable prefix; real groups are numbered from 1."""
@@ -27,10 +28,12 @@ _NOWHERE = (0, 0)
 class _Tables:
     """The table entries of one switch. The handle of an entry is its position in the order of addition."""
 
-    ports: list[tuple[int, ...]]
-    """The ports of each route. The index of a route is its handle, and its group number is the index plus one."""
-    members: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
-    """(group, member) -> (handle, port)"""
+    ports: dict[IPv4Network, tuple[int, ...]]
+    """The ports that lead to the prefix of each ToR."""
+    handles: dict[IPv4Network, int]
+    """The handle of the route of each prefix. Several ToRs of a large network may share a shorter prefix."""
+    groups: dict[tuple[int, ...], int] = field(default_factory=dict)
+    """The group of several ports."""
 
 
 class Rerouting:
@@ -39,8 +42,7 @@ class Rerouting:
     def __init__(self, topology: Topology, settings: SwitchSettings) -> None:
         self._settings = settings
         self._topology = topology
-        self._base = routes(topology)
-        self._tables = {name: _first_tables(table) for name, table in self._base.items()}
+        self._tables = {switch.name: _first_tables(topology, switch.name) for switch in topology.switches}
         self._ports = {name: {port.number: port for port in ports} for name, ports in topology.ports.items()}
 
     def around(self, dead: Collection[Link]) -> Mapping[str, list[Command]]:
@@ -52,59 +54,59 @@ class Rerouting:
         alive = tuple(
             link for link in topology.links if link not in dead or {link.a.node, link.b.node} & topology.host.keys()
         )
-        new_routes = routes(replace(topology, links=alive))
+        remaining = replace(topology, links=alive)
         commands = {}
-        for name in self._base:
-            ports = {route.prefix: route.ports for route in new_routes[name]}
+        for switch, tables in self._tables.items():
+            new_ports = ports_to_tors(remaining, switch)
             changes = [
                 change
-                for place, route in enumerate(self._base[name])
-                for change in self._change(name, place, ports.get(route.prefix, ()))
+                for prefix, old in tables.ports.items()
+                if (new := new_ports.get(prefix, ())) != old
+                for change in self._change(switch, prefix, new)
             ]
             if changes:
-                commands[name] = changes
+                commands[switch] = changes
         return commands
 
     def cells(self, switch: str, settings: SwitchSettings) -> Iterator[RegisterCell]:
-        """Adopt new settings, and yield the register cells that they need for the switch's current routes."""
+        """Adopt new settings, and yield the register cells that they need for the switch's groups."""
         self._settings = settings
         if settings.load_balancing in COMPARES_PORTS:
-            for (group, member), (_, port) in self._tables[switch].members.items():
-                yield member_cell(group, member, port)
+            for ports, group in self._tables[switch].groups.items():
+                yield from member_cells(group, ports)
 
-    def _change(self, switch: str, place: int, ports: tuple[int, ...]) -> Iterator[Command]:
+    def _change(self, switch: str, prefix: IPv4Network, ports: tuple[int, ...]) -> Iterator[Command]:
         tables = self._tables[switch]
-        if tables.ports[place] == ports:
-            return
-        tables.ports[place] = ports
+        tables.ports[prefix] = ports
+        action = "ecmp"
+        parameters: tuple[Value, ...] = _NOWHERE
         if len(ports) == 1:
+            action = "next_hop"
             parameters = next_hop(self._topology, switch, self._ports[switch][ports[0]])
-            yield ChangedEntry(place, "ipv4_lpm", "next_hop", parameters)
-            return
-        for member, port in enumerate(ports):
-            yield from self._set_member(switch, place + 1, member, port)
-        group = (place + 1, len(ports)) if ports else _NOWHERE
-        yield ChangedEntry(place, "ipv4_lpm", "ecmp", group)
-
-    def _set_member(self, switch: str, group: int, member: int, port: int) -> Iterator[Command]:
-        members = self._tables[switch].members
-        handle, old_port = members.get((group, member), (len(members), None))
-        if old_port == port:
-            return
-        members[group, member] = (handle, port)
-        if self._settings.load_balancing in COMPARES_PORTS:
-            yield member_cell(group, member, port)
-        parameters = next_hop(self._topology, switch, self._ports[switch][port])
-        if old_port is None:
-            yield TableEntry("ecmp_members", "next_hop", (group, member), parameters)
+        elif ports:
+            yield from self._new_members(switch, ports)
+            parameters = (tables.groups[ports], len(ports))
+        if prefix in tables.handles:
+            yield ChangedEntry(tables.handles[prefix], "ipv4_lpm", action, parameters)
         else:
-            yield ChangedEntry(handle, "ecmp_members", "next_hop", parameters)
+            tables.handles[prefix] = len(tables.handles)
+            yield TableEntry("ipv4_lpm", action, (prefix,), parameters)
+
+    def _new_members(self, switch: str, ports: tuple[int, ...]) -> Iterator[Command]:
+        """Yield the members of the group of these ports, unless the switch has the group already."""
+        groups = self._tables[switch].groups
+        if ports in groups:
+            return
+        group = groups[ports] = len(groups) + 1
+        if self._settings.load_balancing in COMPARES_PORTS:
+            yield from member_cells(group, ports)
+        for member, port in enumerate(ports):
+            parameters = next_hop(self._topology, switch, self._ports[switch][port])
+            yield TableEntry("ecmp_members", "next_hop", (group, member), parameters)
 
 
-def _first_tables(table: tuple[Route, ...]) -> _Tables:
-    tables = _Tables([route.ports for route in table])
-    for group, route in enumerate(table, start=1):
-        if len(route.ports) > 1:
-            for member, port in enumerate(route.ports):
-                tables.members[group, member] = (len(tables.members), port)
+def _first_tables(topology: Topology, switch: str) -> _Tables:
+    table = routes_of(topology, switch)
+    tables = _Tables(ports_to_tors(topology, switch), {route.prefix: place for place, route in enumerate(table)})
+    tables.groups.update(ecmp_groups(table))
     return tables

@@ -111,6 +111,10 @@ class SwitchSettings(BaseModel):
         None, description="All packets are marked above this depth; null: ecn_kmin_bytes."
     )
     ecn_pmax: float = Field(1.0, gt=0, le=1, description="Marking probability just below ecn_kmax_bytes.")
+    ecn_by_rate: bool = Field(
+        False,
+        description="Whether ECN thresholds grow with the rate of a port, from those of the fastest NIC's rate.",
+    )
     trim_queue_bytes: Annotated[int, Field(ge=1_000, le=0xFFFF_FFFF)] | None = Field(
         None, description="Limit of NDP's data queue; packets beyond it are trimmed to headers; null: no trimming."
     )

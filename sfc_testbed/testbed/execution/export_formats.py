@@ -44,10 +44,17 @@ def _perfetto(run: Path, out: Path | None) -> Exported:
     return Exported([exported.path], exported.problems)
 
 
+def _networkx(run: Path, out: Path | None) -> Exported:
+    from sfc_testbed.testbed.execution.network_export import export_network
+
+    return Exported([export_network(run, out or run)])
+
+
 EXPORT_FORMATS: Table[ExportFormat] = Table(
     "export format",
     {
         "hpcc": ExportFormat("files of the HPCC simulator", _hpcc),
+        "networkx": ExportFormat("the network as node-link JSON for NetworkX and --topology", _networkx),
         "perfetto": ExportFormat("a timeline for https://ui.perfetto.dev", _perfetto),
     },
 )

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -42,6 +43,11 @@ def export_hpcc(folder: Path, chosen: Path | None = None) -> list[Path]:
         raise UsageError(f"{folder}: cannot be exported: {error}") from error
     if any_waits(listed.requests):
         raise UsageError(f"{folder}: cannot be exported: the HPCC simulator has no flows that wait for others")
+    unnumbered = [host.name for host in topology.hosts if not re.fullmatch("h[1-9][0-9]*", host.name)]
+    if unnumbered:
+        raise UsageError(
+            f"{folder}: cannot be exported: the HPCC simulator numbers its hosts, and {unnumbered[0]} is not hN"
+        )
     if flows.height != len(listed.requests):
         raise UsageError(
             f"{folder}: cannot be exported: {FLOWS.file_name} has {flows.height} of {len(listed.requests)} flows"

@@ -14,6 +14,7 @@ from sfc_testbed.request.spec import RunConfig
 from sfc_testbed.scenarios.model.scenario import ScenarioError
 from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME, FlowList, read_flows
 from sfc_testbed.testbed.errors import UsageError
+from sfc_testbed.testbed.plan.checks import network_of_file
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
 
@@ -37,6 +38,8 @@ def stored_topology(config: RunConfig | None) -> Topology:
     """
     if config is None:
         raise UsageError("config.json cannot be read")
+    if config.network_file is not None:
+        return network_of_file(config.network_file, config.topology_parameters)
     if config.topology not in SHAPES:
         words = " ".join(f"--use {shlex.quote(extension.word)}" for extension in config.uses)
         added = f"; an extension may have added it: add {words}" if words else ""

@@ -249,8 +249,7 @@ class _Run:
         if self.background is not None:
             self.background.start()
         self.interrupt.stop_if_requested()
-        plan = self.plan
-        faults = fault_commands(plan.topology, plan.faults, plan.dilation, plan.switch_settings)
+        faults = fault_commands(self.plan.topology, self.plan.faults, self.plan.dilation, self.plan.configured)
         margin_ns = _START_MARGIN_NS + _START_MARGIN_PER_FLOW_NS * len(self.plan.flows)
         margin_ns += _START_MARGIN_PER_FAULT_COMMAND_NS * len(faults)
         period_ns = 1000 * suppression_period_us(self.plan.switch_settings, self.plan.dilation)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from sfc_testbed.request.checks import refusal
 from sfc_testbed.request.extensions import described, load
 from sfc_testbed.request.load_balancing import program_settings_of, scheme_with
+from sfc_testbed.request.network_file import SETTING, NetworkFile, read_network_file
 from sfc_testbed.request.seeds import check_seed
 from sfc_testbed.request.settings import SettingsByPart, by_part
 from sfc_testbed.request.shown import nearest, shortened, shown
@@ -22,15 +24,19 @@ from sfc_testbed.scenarios.listed import LISTED
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.scenarios.model.numbering import number_flows
+from sfc_testbed.scenarios.model.planes import over_planes
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, random_stream
 from sfc_testbed.scenarios.traffic.flow_file import FlowList, check_flow, read_flows
-from sfc_testbed.testbed.control_plane.commands import MoreEntries
+from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands
+from sfc_testbed.testbed.control_plane.entries import TableEntry
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.switch_targets import SwitchTarget, switch_target
 from sfc_testbed.testbed.program.registered import as_recorded, entries_of, registered
+from sfc_testbed.topologies.files.network import FileNetwork
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
+from sfc_testbed.wire.constants import TABLE_SIZES
 from sfc_testbed.wire.units import serialization_ns
 
 if TYPE_CHECKING:
@@ -79,13 +85,39 @@ def check_names(spec: RunSpec) -> None:
 
 def network_of(spec: RunSpec, scale: Scale, settings: SettingsByPart) -> Topology:
     """Return the network of a request, which replaces that of the scale."""
+    file = file_of(spec)
+    if file is not None:
+        return network_of_file(file, settings.topology)
     parameters = scale.topology_parameters if spec.topology is None else {}
     return network_named(spec.topology or scale.topology, {**parameters, **settings.topology})
+
+
+def file_of(spec: RunSpec) -> NetworkFile | None:
+    """Return the file of a request's network; None for a named topology."""
+    return spec.network_file or read_network_file(spec.topology, spec.settings)
 
 
 def workload_of(scenario: Scenario, scale: Scale, settings: SettingsByPart) -> Workload:
     """Return the workload of a scenario with the settings of a request."""
     return validated(scenario.workload, {**scale.workload, **settings.workload}, f"scenario {scenario.name}")
+
+
+def interactive_network(spec: RunSpec) -> Topology:
+    """Return the network of a request without a scenario."""
+    file, settings = file_of(spec), by_part(spec.settings).topology
+    if file is not None:
+        return network_of_file(file, settings)
+    return network_named("clos" if spec.topology is None else spec.topology, settings)
+
+
+def network_of_file(file: NetworkFile, typed: Mapping[str, Any]) -> Topology:
+    """Return the network of a file; the settings count where the file has no value."""
+    parameters = {name: value for name, value in typed.items() if name != SETTING.partition(".")[2]}
+    shape_of_file = validated(FileNetwork, parameters, f"topology {file.name}")
+    try:
+        return shape_of_file.build_from(file)
+    except TopologyError as error:
+        raise UsageError(f"topology {error}") from error
 
 
 def network_named(name: str, parameters: Mapping[str, Any]) -> Topology:
@@ -122,9 +154,11 @@ def flow_list(spec: RunSpec, workload: Workload, topology: Topology) -> FlowList
     try:
         if spec.flow_file is not None:
             return read_flows(spec.flow_file, topology)
-        requests = workload.flows(topology, random_stream(spec.seed, "workload"))
+        requests = workload.flows(topology.first_plane, random_stream(spec.seed, "workload"))
         if SCENARIOS.owner(spec.scenario) is not None:
-            requests = _checked(list(requests), topology)
+            requests = _checked(list(requests), topology.first_plane)
+        if topology.planes > 1:
+            requests = over_planes(requests, topology, random_stream(spec.seed, "planes"))
         return FlowList(requests, workload.measured_window_us, workload.notes)
     except ScenarioError as error:
         raise UsageError(str(error)) from error
@@ -164,6 +198,20 @@ def faults_in(topology: Topology, texts: Sequence[str], seed: int) -> tuple[Faul
         return tuple(fault.seeded(seed) for fault in parse_faults(texts, topology))
     except ScenarioError as error:
         raise UsageError(f"--fault {error}") from error
+
+
+def check_table_sizes(spec: RunSpec, commands: SwitchCommands) -> None:
+    """Raise UsageError for a switch with more entries than a table of the testbed's program has."""
+    if spec.program is not None:
+        return  # the tables of another program may have other sizes
+    for switch, of_switch in commands.items():
+        entries = Counter(command.table for command in of_switch if isinstance(command, TableEntry) and command.keys)
+        for table, most in TABLE_SIZES.items():
+            if entries[table] > most:
+                raise UsageError(
+                    f"switch {switch} needs {entries[table]} entries in its table {table}, which has {most} "
+                    "(switch-bmv2/include/sizes.p4); use a smaller network"
+                )
 
 
 def duration_ms_of(spec: RunSpec, scale: Scale, flows: FlowTable, topology: Topology) -> float:

@@ -29,7 +29,7 @@ from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.scenarios.model.job import Job
 from sfc_testbed.scenarios.model.scenario import Scale, Scenario
 from sfc_testbed.telemetry.captures.flow_packets import FlowFilter
-from sfc_testbed.testbed.control_plane.commands import MoreEntries, SwitchCommands
+from sfc_testbed.testbed.control_plane.commands import Configured, MoreEntries, SwitchCommands
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.flows.iterations import job_plans
@@ -95,6 +95,11 @@ class RunPlan:
             check_fits(self.spec.program, self.topology, commands, SWITCH_TARGETS[self.config.switch].registers)
         command = repeat_command(self.spec, dilation.factor)
         return replace(self, config=replace(self.config, dilation=dilation.factor, command=command), commands=commands)
+
+    @property
+    def configured(self) -> Configured:
+        """The configuration of the switches."""
+        return Configured(self.switch_settings, self.commands)
 
     @property
     def more_entries(self) -> MoreEntries:
@@ -186,6 +191,12 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     requested = spec.dilation if decided is None else decided.factor
     more = checks.entries_of_program(spec, settings.program, topology)
     dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch, more)
+    checks.check_table_sizes(spec, commands)
+    if faults:
+        from sfc_testbed.testbed.plan.slow_links import check_rate_codes, check_slow_links
+
+        check_rate_codes(network.transport.link_rates_bps, faults, topology)
+        check_slow_links(topology, faults, dilation, Configured(network.switch, commands))
     fields_of_run = {
         **traffic.recorded,
         "scenario": scenario.name,
@@ -194,6 +205,7 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
         "program_settings": checks.program_settings(spec, settings.program),
         "fault_spans": _fault_spans(faults),
         "setting_warnings": (
+            *topology.notes,
             *traffic.notes,
             *setting_warnings(network.switch, network.transport, topology, faults),
         ),
@@ -221,7 +233,7 @@ def plan_network(spec: RunSpec) -> RunPlan:
     settings = by_part(spec.settings)
     if settings.workload:
         raise UsageError(f"--set {next(iter(settings.workload))}: a network without a scenario has no such setting")
-    topology = checks.network_named("clos" if spec.topology is None else spec.topology, settings.topology)
+    topology = checks.interactive_network(spec)
     programs = {"program_dscp": DSCP_DATA}  # programs share the class, queues and signals of messages
     network = network_settings(
         topology, (scheme.switch, settings.switch), (programs, scheme.transport, settings.transport)
@@ -243,7 +255,9 @@ def plan_network(spec: RunSpec) -> RunPlan:
         "duration_ms": 0.0,
         "workload": {},
         "program_settings": checks.program_settings(spec, settings.program),
-        "command": f"{command_name()} cli --topology {topology.name} --scheme {scheme.name}{options}",
+        "setting_warnings": topology.notes,
+        "command": f"{command_name()} cli --topology {shlex.quote(spec.topology or topology.name)} "
+        f"--scheme {scheme.name}{options}",
     }
     config = _config(spec, dilation, target, topology, network, commands, fields_of_network)
     return RunPlan(spec, config, topology, checks.numbered((), topology), network.switch, network.transport, commands)
@@ -272,10 +286,11 @@ def _dilation_and_commands(
 ) -> tuple[Dilation, SwitchCommands]:
     """Return the requested dilation, or the one of runs in virtual time, and the commands of the switches.
 
-    A live run without a requested dilation keeps this one for its dry run, and `testbed.speed.dilation` replaces it.
+    Slow links may need a smaller one. A live run without a requested dilation keeps this one for its dry run, and
+    `testbed.speed.dilation` replaces it.
     """
     dilation = Dilation(requested or VIRTUAL_DILATION)
-    if requested is None and spec.clock == "real":
+    if requested is None:
         return commands_near(topology, switch, dilation, spec.seed, more)
     return dilation, commands_at(topology, switch, dilation, spec.seed, more)
 
@@ -352,6 +367,7 @@ def _config(
         "dilation_given": spec.dilation is not None,
         "program": own_program() if spec.program is None else replace(spec.program, text=""),
         "topology": topology.name,
+        "network_file": checks.file_of(spec),
         "topology_parameters": dict(topology.parameters),
         "physics": network.physics_config,
         "switch_settings": network.switch.model_dump(),

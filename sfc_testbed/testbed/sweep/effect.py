@@ -25,7 +25,7 @@ _COUNTED_OTHERWISE = {
     *("switch_settings", "workload", "thresholds_bytes", "settings", "program_settings", "load_balancing")
 }
 _DECIDES_NOTHING = {"command", "versions"}
-_BY_CONTENT = {"program", "uses"}
+_BY_CONTENT = {"program", "uses", "network_file"}
 """Settings that count by content. The testbed's own P4 program is part of the digest of the code."""
 _OF_THIS_MACHINE = {"dilation", "dilation_given", "dilation_choice"}
 """Settings that depend on the machine's speed: the dilation of a live run, unless it was requested."""
@@ -38,6 +38,8 @@ def effect_digest(request: RunSpec, plan: RunPlan) -> str:
     settings = {"asked_dilation": request.dilation, **resolved}
     if request.program is not None:
         settings["program_sha256"] = request.program.sha256
+    if request.network_file is not None:
+        settings["network_sha256"] = request.network_file.sha256
     settings["uses"] = [extension.sha256 for extension in request.uses]
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for flow in plan.flows:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -26,6 +26,7 @@ from sfc_testbed.analysis.results.comparison import result_row
 from sfc_testbed.analysis.results.result import RESULT_FILE, ResultError, RunResult, read_result
 from sfc_testbed.analysis.results.swept import AXIS, JOBS, with_quantities
 from sfc_testbed.request.checks import STRICT, refusal
+from sfc_testbed.request.network_file import SETTING, read_network_file
 from sfc_testbed.request.quantities import in_unit
 from sfc_testbed.request.seeds import parse_seeds
 from sfc_testbed.request.settings import checked_value
@@ -46,8 +47,8 @@ _MOST_READABLE = 120
 """Maximum length of a folder's name before the digests, in characters. File systems allow 255 bytes."""
 _LONGEST_NAME = 100
 _NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{_LONGEST_NAME - 1}}}")
-_SIZES = "sizes"
-"""The setting that may name a file."""
+_FILES = ("sizes", SETTING)
+"""The settings that may name a file."""
 LOAD_BALANCING = "load_balancing"
 """The axis that is no setting."""
 _MOST_NAMED = 3
@@ -158,12 +159,19 @@ def sweep_of(content: object, path: Path) -> SweepFile:
         raise UsageError(f"{path}: {LOAD_BALANCING} is an axis and a key of the file; leave one of them out")
 
     def value_of(key: str, value: Any) -> Any:
-        return _beside(path, value) if key == _SIZES else checked_value(key, value)
+        return _beside(path, value) if key in _FILES else checked_value(key, value)
 
     axes = {key: tuple(value_of(key, value) for value in values) for key, values in sweep.axes.items()}
     settings = {key: value_of(key, value) for key, value in sweep.settings.items()}
-    flows = None if sweep.flows is None else _beside(path, sweep.flows)
-    return sweep.model_copy(update={"axes": axes, "settings": settings, "flows": flows})
+    files = {name: None if word is None else _beside(path, word) for name, word in _named_files(sweep)}
+    return sweep.model_copy(update={"axes": axes, "settings": settings, **files})
+
+
+def _named_files(sweep: SweepFile) -> Iterator[tuple[str, str | None]]:
+    """Yield the fields of a sweep that may name a file. A topology without a dot is no file."""
+    yield "flows", sweep.flows
+    if sweep.topology is not None and "." in sweep.topology:
+        yield "topology", sweep.topology
 
 
 def _beside(path: Path, name: Any) -> Any:
@@ -183,7 +191,7 @@ def jobs_of(sweep: SweepFile, program: P4Program | None = None) -> list[SweepJob
     planned: list[tuple[RunSpec, Mapping[str, Any], str, Effort]] = []
     for values in product(*sweep.axes.values()):
         place = dict(zip(sweep.axes, values, strict=True))
-        settings = {key: value for key, value in place.items() if key != LOAD_BALANCING}
+        settings = {**sweep.settings, **{key: value for key, value in place.items() if key != LOAD_BALANCING}}
         for scheme, seed in product(sweep.schemes, sweep.seeds):
             request = RunSpec(
                 sweep.scenario,
@@ -197,7 +205,8 @@ def jobs_of(sweep: SweepFile, program: P4Program | None = None) -> list[SweepJob
                 topology=sweep.topology,
                 flow_file=None if sweep.flows is None else Path(sweep.flows),
                 faults=sweep.faults,
-                settings={**sweep.settings, **settings},
+                settings=settings,
+                network_file=read_network_file(sweep.topology, settings),
                 load_balancing=place.get(LOAD_BALANCING, sweep.load_balancing),
                 program=program,
             )

@@ -15,7 +15,7 @@ from sfc_testbed.testbed.errors import RunError
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.program.user_program import program_file
 from sfc_testbed.testbed.targets.common.commands import LINK_SAMPLE_NS, SAMPLE_NS, switch_commands
-from sfc_testbed.testbed.targets.common.counters import SwitchCounts, read_all_lives
+from sfc_testbed.testbed.targets.common.counters import SwitchCounts, one_by_one, read_all_lives
 from sfc_testbed.testbed.targets.common.interfaces import SWITCH_INTERFACE
 from sfc_testbed.testbed.targets.common.softswitch_child import SoftswitchChild
 from sfc_testbed.testbed.targets.common.statistics import PartStatistics
@@ -46,7 +46,7 @@ class SoftswitchProcess(SoftswitchChild):
         )
 
     def counts(self) -> SwitchCounts:
-        return read_all_lives(self.command, self._ports)
+        return read_all_lives(one_by_one(self.command), self._ports)
 
     def queued_bytes(self) -> int:
         queued: int = self.statistics().details["queued_bytes"]

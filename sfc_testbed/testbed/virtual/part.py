@@ -178,7 +178,7 @@ class Part:
         return Counts(
             [HostStatistics(nic.address.name, nic.statistics()) for nic in self._nics],
             [
-                read_all_lives(engine.command, [port.number for port in ports[name]])
+                read_all_lives(engine.commands, [port.number for port in ports[name]])
                 for name, engine in self._engines.items()
             ],
             [softswitch_statistics(name, engine.statistics()) for name, engine in self._engines.items()],
@@ -222,7 +222,7 @@ def _engines(plan: RunPlan, names: Sequence[str]) -> dict[str, SwitchEngine]:
     if plan.faults:
         from sfc_testbed.testbed.control_plane.faults import fault_commands  # most runs have none
 
-        for planned in fault_commands(plan.topology, plan.faults, plan.dilation, plan.switch_settings):
+        for planned in fault_commands(plan.topology, plan.faults, plan.dilation, plan.configured):
             if planned.switch in engines:
                 engines[planned.switch].command(f"at {plan.dilation.wall_ns(planned.time_ns)} {planned.line}")
     return engines

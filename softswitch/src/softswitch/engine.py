@@ -319,18 +319,20 @@ class Fabric:
 
     def __init__(self) -> None:
         self._engines: list[SwitchEngine] = []
+        self._indices: dict[int, int] = {}
+        """The index of each engine, by the `id` of the engine, which `_engines` keeps alive."""
         self._loop: _Loop | None = None
 
     def add(self, engine: SwitchEngine) -> int:
         """Add an engine that holds no packets yet and return its index; `connect` calls this itself."""
-        for index, known in enumerate(self._engines):
-            if known is engine:
-                return index
+        index = self._indices.get(id(engine))
+        if index is not None:
+            return index
         if self._loop is None:
             self._loop = _Loop(engine._library)
         engine._join(self._loop)
         self._engines.append(engine)
-        return len(self._engines) - 1
+        return self._indices.setdefault(id(engine), len(self._engines) - 1)
 
     def connect(self, engine_a: SwitchEngine, port_a: int, engine_b: SwitchEngine, port_b: int) -> None:
         """Join two ports in both directions; the ports' own rates and delays apply."""

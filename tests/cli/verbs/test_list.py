@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -111,6 +112,9 @@ def test_settings_that_follow_from_the_network_are_listed_as_such() -> None:
         ("list incst", "nearest: incast"),
         ("list sfc", "sfc is not a scenario: ./runner.py list --schemes shows it"),
         ("list star", "star is not a scenario: ./runner.py list --topologies shows it"),
+        ("list --picture x.svg", "--picture needs --topology NAME or FILE"),
+        ("list --topology star --picture x.txt", "the name must end in .svg, .png, .pdf"),
+        ("list --topology star --set degree=4", "--set degree: only topology.NAME"),
         ("list {long}", "unknown scenario 'xxx"),
         ("run incst", "nearest: incast"),
         ("run incast --scale laptp", "nearest: laptop"),
@@ -152,3 +156,12 @@ def test_nothing_is_cut_off_on_a_narrow_terminal(
     together = "".join(narrow.split())
     lost = [word for word in wide if word not in together and len(word) <= 24]
     assert lost == []
+
+
+def test_a_network_is_listed_with_its_neighbours_and_its_picture(list_output: ListOutput, tmp_path: Path) -> None:
+    picture = tmp_path / "net.svg"
+    text = list_output("--topology", "clos", "--set", "topology.hosts_per_tor=2", "--picture", str(picture))
+    assert "4: h1 h2 h3 h4" in text
+    assert "tor2     h3 h4 (100 Gb/s, 1 us); spine1 spine2 (400 Gb/s, 1.5 us)" in text
+    assert "10 us, 125000 B" in text
+    assert picture.read_text().count("<path") > 8

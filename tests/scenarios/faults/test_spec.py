@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from sfc_testbed.scenarios.faults.fault import FaultError
-from sfc_testbed.scenarios.faults.kinds import LinkDown
+from sfc_testbed.scenarios.faults.links import LinkDown
 from sfc_testbed.scenarios.faults.spec import parse_fault, parse_faults
 from sfc_testbed.topologies.shapes import shape
 
@@ -26,6 +26,11 @@ def test_link_fault_has_its_times_and_the_default_detection_time() -> None:
         "link:tor1-spine1,down=200us,up=500us,detect=50us",
         "link:tor1-spine1#2,down=0us,detect=0us",
         "link:h1-tor1,down=1ms,up=2s,detect=30ns",
+        "link:tor1-spine1,rate=25%,from=0us",
+        "link:tor1-spine1#2,rate=0.5%,from=1us,until=2us",
+        "links:5%,down=0us,detect=50us",
+        "links:5%,down=0us,up=1us,detect=50us,seed=7",
+        "links:50%,rate=10%,from=0us,seed=1",
         "restart:tor1,at=200us,down=50us",
         "restart:spine1,at=0us,down=0us,detect=10us",
         "stall:spine2,at=200us,for=1500ns,ring=1024",
@@ -71,6 +76,14 @@ def test_a_fault_names_all_parallel_links_or_one_of_them() -> None:
         ("link:tor1-spine1,down", "'down' is not NAME=VALUE"),
         ("link:tor1-spine1,down=2us,rate=1", "rate: there is no such setting"),
         ("link:tor1-spine1,down=2us,up=2us", "up must come after down"),
+        ("link:tor1-spine1,rate=100%", "rate must be below 100%"),
+        ("link:tor1-spine1,rate=25", "rate: must be above 0 and at most 100%, not 25"),
+        ("link:tor1-spine1,rate=25%,from=2us,until=1us", "until must come after from"),
+        ("link:h1-tor1,rate=25%", "the NIC of h1 keeps its rate"),
+        ("links:5%,down=1us", "of 8 links between switches, this is not one"),
+        ("links:all,down=1us", "must be a share such as 1% or 0.01, not 'all'"),
+        ("links:100%,down=1us", "8 of 8 links, but only 6 can go down without disconnecting hosts"),
+        ("links:25%", "down is missing; it is written links:SHARE,down=TIME"),
         ("restart:h1,at=1us", "only switches restart, and h1 is a host"),
         ("restart:tor9,at=1us", "no switch 'tor9' in this network"),
         ("restart:tor1", "at is missing; it is written restart:SWITCH,at=TIME"),

@@ -151,3 +151,19 @@ def _tables(switch: BenchSwitch) -> dict[str, set[str]]:
         }
         for name in names
     }
+
+
+def test_ecn_thresholds_can_follow_the_rate_of_a_port() -> None:
+    """The thresholds of a scheme are those of the host's rate; a port of four times the rate marks at four times."""
+    built = shape("clos", {"hosts_per_tor": 1}).build()
+    settings = SwitchSettings(ecn_kmin_bytes=100_000, ecn_kmax_bytes=400_000, ecn_pmax=0.2)
+    for by_rate, uplink in ((False, (100_000, 400_000)), (True, (400_000, 1_600_000))):
+        commands = settings_commands(built, "tor1", settings.model_copy(update={"ecn_by_rate": by_rate}), Dilation(1))
+        entries = {
+            command.keys[0]: command.parameters
+            for command in commands
+            if isinstance(command, TableEntry) and command.table == "ecn"
+        }
+        assert entries[1][:2] == (100_000, 400_000)
+        assert entries[2][:2] == uplink
+        assert entries[2][2] == round(0.2 * 2**32 / (uplink[1] - uplink[0]))

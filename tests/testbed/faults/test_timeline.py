@@ -5,11 +5,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from sfc_testbed.hosts.agent_config import HostStall
-from sfc_testbed.scenarios.faults.spec import parse_faults
+from sfc_testbed.scenarios.faults.spec import parse_fault, parse_faults
+from sfc_testbed.testbed.control_plane.commands import Configured, network_commands
+from sfc_testbed.testbed.control_plane.entries import TableEntry
 from sfc_testbed.testbed.control_plane.faults import PlannedCommand, fault_commands, host_stalls, longest_hold_ns
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.shapes import shape
@@ -21,7 +25,12 @@ ADJACENT = ("at=10us,for=30us,ring=7", "at=40us,for=5us")
 
 
 def _planned(*texts: str, dilation: int = 1) -> list[PlannedCommand]:
-    return list(fault_commands(CLOS, parse_faults(texts, CLOS), Dilation(dilation), SwitchSettings()))
+    return list(fault_commands(CLOS, parse_faults(texts, CLOS), Dilation(dilation), _configured(dilation)))
+
+
+def _configured(dilation: int = 1, **settings: Any) -> Configured:
+    switches = SwitchSettings(**settings)
+    return Configured(switches, network_commands(CLOS, switches, Dilation(dilation), seed=1))
 
 
 def _routes(planned: list[PlannedCommand]) -> list[PlannedCommand]:
@@ -148,9 +157,61 @@ def test_the_stall_of_a_host_is_configured_at_its_nic_and_not_at_a_switch() -> N
 
 def test_directions_and_faults_have_different_seeds() -> None:
     faults = parse_faults(["loss:all,rate=1%", "corrupt:all,rate=1%"], CLOS)
-    commands = fault_commands(CLOS, [fault.seeded(1) for fault in faults], Dilation(), SwitchSettings())
+    commands = fault_commands(CLOS, [fault.seeded(1) for fault in faults], Dilation(), _configured())
     seeds = [re.findall(r"seed=(\d+)", command.line)[0] for command in commands]
     assert len(seeds) == len(set(seeds)) == 4 * len(CLOS.links)
+
+
+def test_a_slow_link_has_another_rate_at_both_ends_for_its_time() -> None:
+    """Where two faults overlap, the lowest rate counts, and the dilation divides rates."""
+    texts = ["link:tor1-spine1,rate=50%", "link:spine1-tor1#1,rate=25%,from=10us,until=20us"]
+    faults = [parse_fault(text) for text in texts]
+    commands = fault_commands(CLOS, faults, Dilation(10), _configured(10))
+    assert [(command.time_ns, command.switch, command.line) for command in commands] == [
+        (0, "tor1", "port_rate 2 20000000000"),
+        (0, "spine1", "port_rate 1 20000000000"),
+        (10_000, "tor1", "port_rate 2 10000000000"),
+        (10_000, "spine1", "port_rate 1 10000000000"),
+        (20_000, "tor1", "port_rate 2 20000000000"),
+        (20_000, "spine1", "port_rate 1 20000000000"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "table"),
+    [
+        ({"bts": "ingress"}, "congested_port"),
+        ({"int_telemetry": True}, "int_port"),
+        ({"bolt_threshold_bytes": 20_000}, "bolt"),
+    ],
+)
+def test_a_slow_link_changes_the_entries_that_contain_the_rate(settings: dict[str, Any], table: str) -> None:
+    """The changed entry is the one of the slow port: it has the value of a network whose link has this rate."""
+    configured = _configured(1000, **settings)
+    [change] = [
+        command.line
+        for command in fault_commands(CLOS, [parse_fault("link:tor1-spine2,rate=25%")], Dilation(1000), configured)
+        if command.switch == "tor1" and command.line.startswith(f"table_modify {table} ")
+    ]
+    slower = replace(
+        CLOS,
+        links=tuple(
+            replace(link, rate_bps=link.rate_bps // 4) if {link.a.node, link.b.node} == {"tor1", "spine2"} else link
+            for link in CLOS.links
+        ),
+    )
+    entries = [
+        entry
+        for entry in network_commands(slower, configured.settings, Dilation(1000), seed=1)["tor1"]
+        if isinstance(entry, TableEntry) and entry.table == table
+    ]
+    handle = int(change.split()[3])
+    assert entries[handle].keys == (3,)
+    expected = [str(parameter) for parameter in entries[handle].parameters]
+    actual = change.partition("=> ")[2].split()
+    if table == "int_port":  # the code of a rate is of the network without the fault
+        del expected[1], actual[1]
+    assert actual == expected
 
 
 def test_the_longest_hold_is_the_sum_over_all_impairments() -> None:

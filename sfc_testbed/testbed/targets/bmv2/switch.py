@@ -24,7 +24,7 @@ from sfc_testbed.testbed.targets.bmv2.probes import PROBE_ROUTE, Prober
 from sfc_testbed.testbed.targets.bmv2.process import LocalSwitch, SwitchSpec
 from sfc_testbed.testbed.targets.bmv2.slots import port_slots, slot_commands
 from sfc_testbed.testbed.targets.common.commands import SAMPLE_NS
-from sfc_testbed.testbed.targets.common.counters import SwitchCounts, read_counts
+from sfc_testbed.testbed.targets.common.counters import SwitchCounts, one_by_one, read_counts
 from sfc_testbed.testbed.targets.common.statistics import PartStatistics
 from softswitch.control import CommandError
 
@@ -97,7 +97,7 @@ class Bmv2Switch:
             raise RunError(self._host.why_silent(error)) from error
 
     def counts(self) -> SwitchCounts:
-        return read_counts(self.command, (port.number for port in self._plan.topology.ports[self.name]))
+        return read_counts(one_by_one(self.command), (port.number for port in self._plan.topology.ports[self.name]))
 
     def queued_bytes(self) -> int:
         return int(self.command("register_read buffer_bytes 0").rpartition("=")[2])

@@ -16,6 +16,8 @@ from functools import partial
 from sfc_testbed.wire.counters import COUNTERS, PEAKS, BtsEvent, CounterEvent, PfcEvent, Role
 
 Command = Callable[[str], str]
+Commands = Callable[[Sequence[str]], Sequence[str]]
+"""A function that runs commands in order and returns their answers."""
 
 _PACKETS = re.compile(r"(\d+) packets")
 _OWN_SIGNALS = 0
@@ -96,31 +98,43 @@ class SwitchCounts:
         self.peaks |= other.peaks
 
 
-def read_counts(command: Command, ports: Iterable[int]) -> SwitchCounts:
-    """Return the counts of the P4 program on a switch with these ports."""
+def one_by_one(command: Command) -> Commands:
+    """Return a function that runs several commands with one call for each."""
+    return lambda lines: [command(line) for line in lines]
+
+
+def read_counts(commands: Commands, ports: Iterable[int]) -> SwitchCounts:
+    """Return the counts of the P4 program on a switch with these ports. One call runs all commands."""
+    cells = list(_cells(sorted({_OWN_SIGNALS, *ports})))
+    lines = [f"counter_read {name} {index}" for _, _, name, index in cells]
+    answers = commands([*lines, *(f"register_read {peak.register} {peak.index}" for peak in PEAKS)])
     counts = SwitchCounts()
-    every_port = sorted({_OWN_SIGNALS, *ports})
-    for counter in COUNTERS:
-        table_counts = counts.by_table[counter.events]
-        for event in counter.events:
-            for port in every_port if counter.is_per_port else (0,):
-                table_counts[event] += _packets(command(f"counter_read {counter.name} {counter.index(event, port)}"))
-    for peak in PEAKS:
-        counts.peaks[peak.field] = _value(command(f"register_read {peak.register} {peak.index}"))
+    for (table, event, _, _), answer in zip(cells, answers, strict=False):
+        counts.by_table[table][event] += _packets(answer)
+    for peak, answer in zip(PEAKS, answers[len(cells) :], strict=True):
+        counts.peaks[peak.field] = _value(answer)
     counts.peaks["bfc.max_signals"] = counts.total("bfc.dequeue_signals")
     return counts
 
 
-def read_all_lives(command: Command, ports: Sequence[int]) -> SwitchCounts:
+def _cells(ports: Sequence[int]) -> Iterator[tuple[type[CounterEvent], CounterEvent, str, int]]:
+    """Yield table, event, name and index of each cell of the counters."""
+    for counter in COUNTERS:
+        for event in counter.events:
+            for port in ports if counter.is_per_port else (0,):
+                yield counter.events, event, counter.name, counter.index(event, port)
+
+
+def read_all_lives(commands: Commands, ports: Sequence[int]) -> SwitchCounts:
     """Return the counts of a softswitch, including the counts from before each restart."""
-    counts = read_counts(command, ports)
-    for life in range(int(command("past"))):
-        counts.add(read_counts(partial(_command_past, command, life), ports))
+    counts = read_counts(commands, ports)
+    for life in range(int(commands(["past"])[0])):
+        counts.add(read_counts(partial(_commands_past, commands, life), ports))
     return counts
 
 
-def _command_past(command: Command, life: int, line: str) -> str:
-    return command(f"past {life} {line}")
+def _commands_past(commands: Commands, life: int, lines: Sequence[str]) -> Sequence[str]:
+    return commands([f"past {life} {line}" for line in lines])
 
 
 def _packets(text: str) -> int:

@@ -15,7 +15,7 @@ from sfc_testbed.testbed.targets.bmv2.control import Bmv2Control
 from sfc_testbed.testbed.targets.bmv2.slots import slot_commands
 from sfc_testbed.testbed.targets.bmv2.thrift import Refusal, ThriftError, interface
 from sfc_testbed.testbed.targets.common.commands import PROGRAM
-from sfc_testbed.testbed.targets.common.counters import read_counts
+from sfc_testbed.testbed.targets.common.counters import one_by_one, read_counts
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.counters import BtsEvent, DropReason
 from sfc_testbed.wire.dilation import Dilation
@@ -123,7 +123,7 @@ def test_counters_are_read_as_on_softswitch(control: Bmv2Control, fake: FakeConn
         return interface().Count(bytes=100 * packets, packets=packets)
 
     fake.answers |= {"bm_counter_read": counter, "bm_register_read": 12, "bm_register_read_all": [4, 0, 5]}
-    counts = read_counts(control.command, [1, 2])
+    counts = read_counts(one_by_one(control.command), [1, 2])
     assert counts.drops == {"buffer_full": 5}
     assert (counts.bts_sent, counts.max_suppression_entries) == (8, 12)
     assert control.command("register_read suppression_state") == "suppression_state= 4, 0, 5"

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Commands of links that are slow for a time: the rate of both ports, and the table entries that contain this rate.
+
+A switch knows the rate of its own ports, so pauses, telemetry, Bolt and CONGA follow. Routes, thresholds and
+headroom stay as they were configured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from sfc_testbed.scenarios.faults.fault import Fault
+from sfc_testbed.scenarios.faults.links import SlowLink
+from sfc_testbed.testbed.control_plane.commands import Configured
+from sfc_testbed.testbed.control_plane.entries import ChangedEntry, Command, TableEntry
+from sfc_testbed.testbed.control_plane.features import bolt_entry, pause_time_entry, telemetry_entry
+from sfc_testbed.testbed.control_plane.load_balancing import conga_link
+from sfc_testbed.topologies.model import Link, Port, Topology
+from sfc_testbed.wire.dilation import Dilation
+
+
+def slow_link_lines(
+    topology: Topology, faults: Iterable[Fault], dilation: Dilation, configured: Configured
+) -> Iterator[tuple[int, str, str]]:
+    """Yield time, switch and command of each change of a rate. Where faults overlap, the lowest rate counts.
+
+    Raise FixedPointError if the data plane cannot hold the ratios of a rate.
+    """
+    slow = [(link, fault) for fault in faults if isinstance(fault, SlowLink) for link in fault.links(topology)]
+    now = {link: link.rate_bps for link, _ in slow}
+    for time_ns in sorted({edge for _, fault in slow for edge in (fault.from_ns, fault.until_ns) if edge is not None}):
+        for link, rate_bps in _rates_at(time_ns, slow).items():
+            if rate_bps != now[link]:
+                now[link] = rate_bps
+                for end in (link.a, link.b):
+                    for line in _lines(topology, end, rate_bps, dilation, configured):
+                        yield time_ns, end.node, line
+
+
+def _rates_at(time_ns: int, slow: Sequence[tuple[Link, SlowLink]]) -> dict[Link, int]:
+    rates = {link: link.rate_bps for link, _ in slow}
+    for link, fault in slow:
+        if fault.from_ns <= time_ns and (fault.until_ns is None or time_ns < fault.until_ns):
+            rates[link] = min(rates[link], fault.rate_bps(link))
+    return rates
+
+
+def _lines(topology: Topology, end: Port, rate_bps: int, dilation: Dilation, configured: Configured) -> Iterator[str]:
+    yield f"port_rate {end.number} {dilation.wall_bps(rate_bps)}"
+    settings, commands = configured.settings, configured.commands[end.node]
+    port = next(port for port in topology.ports[end.node] if port.number == end.number)
+    makers: Mapping[str, Callable[[], TableEntry]] = {
+        "congested_port": lambda: pause_time_entry(settings, port, rate_bps, dilation),
+        "int_port": lambda: telemetry_entry(topology, port.number, rate_bps, dilation),
+        "bolt": lambda: bolt_entry(settings, port.number, rate_bps, dilation),
+        "conga_link": lambda: conga_link(settings, port.number, rate_bps, dilation),
+    }
+    for table, make in makers.items():
+        handle = _handle(commands, table, end.number)
+        if handle is not None:
+            entry = make()
+            yield str(ChangedEntry(handle, entry.table, entry.action, entry.parameters))
+
+
+def _handle(commands: Iterable[Command], table: str, port: int) -> int | None:
+    """Return the handle of the entry of a port, which is its position among the entries of its table."""
+    keys = [command.keys for command in commands if isinstance(command, TableEntry) and command.table == table]
+    return keys.index((port,)) if (port,) in keys else None

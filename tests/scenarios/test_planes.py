@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Networks of several planes, and the distribution of flows over them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.model.planes import over_planes
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.topologies.model import TopologyError
+from sfc_testbed.topologies.shapes import shape
+
+TREE = shape("fat-tree", {"k": 4, "planes": 3}).build()
+
+
+def test_planes_are_equal_networks_without_links_between_them() -> None:
+    one = shape("fat-tree", {"k": 4}).build()
+    assert (len(TREE.hosts), len(TREE.switches), len(TREE.links)) == (48, 60, 144)
+    assert [host.name for host in TREE.hosts[15:18]] == ["h16", "h1p2", "h2p2"]
+    assert TREE.first_plane.links == one.links
+    assert [host.name for host in TREE.first_plane.hosts] == [host.name for host in one.hosts]
+    assert len({host.ip for host in TREE.hosts}) == 48
+    for link in TREE.links:
+        assert link.a.node.partition("p")[2][-2:] == link.b.node.partition("p")[2][-2:] or link.a.node[0] == "h"
+    assert {port.peer.node for port in TREE.ports["tor1p3"]} == {"h1p3", "h2p3", "agg1p3", "agg2p3"}
+
+
+def test_too_many_hosts_in_all_planes_are_refused() -> None:
+    with pytest.raises(TopologyError, match="at most 65536 hosts"):
+        shape("fat-tree", {"k": 48, "planes": 3}).build()
+
+
+def _planned(scenario: str, seed: int = 1, **settings: object) -> RunPlan:
+    chosen = {"topology.k": 4, "topology.planes": 2, **settings}
+    return plan_run(RunSpec(scenario, "irn", clock="virtual", topology="fat-tree", settings=chosen, seed=seed))
+
+
+def _plane(host: str) -> str:
+    return host.partition("p")[2]
+
+
+def test_flows_of_servers_are_spread_over_planes_by_the_seed() -> None:
+    """Both ends of a flow are in one plane, and servers, sizes and times are those of one plane."""
+    plan = _planned("datacentre", arrivals_us=300)
+    assert all(_plane(flow.src) == _plane(flow.dst) for flow in plan.flows)
+    counts = Counter(_plane(flow.src) for flow in plan.flows)
+    assert min(counts.values()) > len(plan.flows) / 3
+    again, other = (_planned("datacentre", seed, arrivals_us=300) for seed in (1, 2))
+    assert plan.flows == again.flows != other.flows
+    single = _planned("datacentre", arrivals_us=300, **{"topology.planes": 1})
+    assert [(flow.src.partition("p")[0], flow.size_bytes, flow.start_ns) for flow in plan.flows] == [
+        (flow.src, flow.size_bytes, flow.start_ns) for flow in single.flows
+    ]
+
+
+def test_messages_that_wait_for_one_another_stay_on_one_plane() -> None:
+    plan = _planned("allreduce")
+    assert len({_plane(flow.src) for flow in plan.flows}) == 1
+
+
+def test_messages_of_a_queue_pair_stay_on_one_plane() -> None:
+    requests = [
+        FlowRequest(f"h{number % 5 + 1}", "h9", 1_000, number, "a", queue_pair=number % 2) for number in range(200)
+    ]
+    flows = over_planes(requests, TREE, np.random.default_rng(3))
+    planes: dict[tuple[str, int], set[str]] = {}
+    for flow in flows:
+        planes.setdefault((flow.src.partition("p")[0], flow.queue_pair), set()).add(_plane(flow.src))
+    assert all(len(used) == 1 for (_, pair), used in planes.items() if pair)
+    assert any(len(used) == 3 for (_, pair), used in planes.items() if not pair)
