@@ -15,8 +15,8 @@ from sfc_testbed.reproduction.catalogue import EXPERIMENTS
 from sfc_testbed.reproduction.experiments.ai_fabric_claims import (
     ALONE,
     BALANCINGS,
-    DEAD_LINK_SHARE,
     FABRICS,
+    FAILED_LINK_TIME,
     REFUSED,
     SLOW_LINK_SHARE,
 )
@@ -90,12 +90,19 @@ def _run(links: list[tuple[float, int, int]] = [], queues: list[tuple[str, int, 
     )
 
 
-def test_the_share_of_a_link_counts_from_100_us_after_its_failure() -> None:
-    run = _run([(20.0, 3, 900), (20.0, 4, 100), (140.0, 3, 100), (140.0, 4, 900), (140.0, 1, 5_000)])
-    assert SLOW_LINK_SHARE.measure(run) == pytest.approx(1)
-    assert DEAD_LINK_SHARE.measure(run) == pytest.approx(0.2)
+def test_the_share_of_the_slow_link_is_that_of_the_first_uplink() -> None:
+    assert SLOW_LINK_SHARE.measure(_run([(20.0, 3, 100), (20.0, 4, 900), (40.0, 1, 5_000)])) == pytest.approx(0.2)
     with pytest.raises(NotMeasured, match="sent nothing"):
-        DEAD_LINK_SHARE.measure(_run([(20.0, 3, 900)]))
+        SLOW_LINK_SHARE.measure(_run([(20.0, 1, 900)]))
+
+
+def test_packets_wait_for_the_failed_link_until_its_queue_stays_empty() -> None:
+    run = _run()
+    rows = [("tor1", 3, 10.0), ("tor1", 3, 150.0), ("tor1", 4, 900.0), ("spine1", 3, 900.0), ("tor1", -1, 900.0)]
+    run.queues = pl.LazyFrame(rows, ["switch", "port", "time_us"], orient="row")
+    assert FAILED_LINK_TIME.measure(run) == 130
+    run.queues = run.queues.head(1)
+    assert FAILED_LINK_TIME.measure(run) == 0
 
 
 def test_the_deepest_queue_between_switches_leaves_out_hosts_and_whole_buffers() -> None:
