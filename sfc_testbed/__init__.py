@@ -15,10 +15,6 @@ if os.path.islink(os.path.join(__path__[0], "hosts")):  # noqa: PTH114, PTH118 (
     __path__[0] = os.path.realpath(__path__[0])
     __path__.insert(0, os.path.dirname(__path__[0]))  # noqa: PTH120
 
-from sfc_testbed.request.processor import check_before_use
-
-check_before_use()
-
 if TYPE_CHECKING:
     from sfc_testbed.api.comparison import Comparison as Comparison
     from sfc_testbed.api.functions import check as check

@@ -4,3 +4,7 @@
 
 `functions` has the functions and no slow imports. docs/api.md is the manual.
 """
+
+from sfc_testbed.request.processor import check_before_use
+
+check_before_use()

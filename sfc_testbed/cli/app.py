@@ -36,6 +36,7 @@ from sfc_testbed.cli.output import (
 )
 from sfc_testbed.native.late import import_late
 from sfc_testbed.place import program
+from sfc_testbed.request.processor import check_before_use
 from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
 from sfc_testbed.testbed.interrupt import has_raised, raising
 
@@ -73,6 +74,7 @@ _PLACES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "SLURM_L
 
 def app_for(words: Sequence[str]) -> typer.Typer:
     """Return the command with the verbs among these words; the other verbs have only their help line."""
+    check_before_use()
     for package in ("polars", "psutil"):  # a run needs them after its packets, or not at all
         import_late(package)
     app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, epilog=_exit_codes())

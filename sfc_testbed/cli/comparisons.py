@@ -24,6 +24,7 @@ from sfc_testbed.cli.output import console, say, say_json, warn
 from sfc_testbed.documents.curve import CURVE_HEADINGS, curve_cells, curves
 from sfc_testbed.documents.stored import CASES, PAIRS, TESTS
 from sfc_testbed.place import typed_here
+from sfc_testbed.request.spec import FLOW_LIST
 from sfc_testbed.simulators.comparison import FILE_NAME, PeerRun, PeerValidation, read_peer_validation
 from sfc_testbed.simulators.run import simulator_of
 from sfc_testbed.simulators.tables import peer_summary, peer_table
@@ -108,8 +109,9 @@ def _group(run: ValidatedRun) -> tuple[str, str]:
 
 
 def _scenario(run: PeerRun) -> str:
-    """Return the scenario of a case: the word after `./runner.py run`."""
-    return run.command.split()[2]
+    """Return the scenario of a case: the word after `./runner.py run`, which a list of flows has not."""
+    word = run.command.split()[2]
+    return FLOW_LIST if word.startswith("-") else word
 
 
 def _unknown(scenario: str | None, known: Sequence[str]) -> UsageError:

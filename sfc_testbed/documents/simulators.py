@@ -20,6 +20,7 @@ from sfc_testbed.analysis.results.result import ResultError
 from sfc_testbed.documents import stored
 from sfc_testbed.documents.pictures import plot_fcts, write_picture
 from sfc_testbed.documents.stored import PageError, replaced, write_runs
+from sfc_testbed.place import ROOT
 from sfc_testbed.simulators.comparison import FILE_NAME, PeerRun, PeerValidation, read_peer_validation
 from sfc_testbed.simulators.tables import compared_figures
 from sfc_testbed.telemetry.atomic_file import replace_text
@@ -33,12 +34,17 @@ PICTURE = "images/fct-against-the-hpcc-simulator.png"
 def summary(validation: PeerValidation) -> str:
     """Return the median and the largest absolute difference of all runs for each simulator, as Markdown."""
     rows = []
-    for peer in dict.fromkeys(run.peer for run in validation.runs):
-        runs = [run for run in validation.runs if run.peer == peer]
+    for peer in dict.fromkeys(map(_row_name, validation.runs)):
+        runs = [run for run in validation.runs if _row_name(run) == peer]
         columns = zip(*(compared_figures(run) for run in runs), strict=True)
         cells = [_spread([abs(both.share) for both in column if both is not None]) for column in columns]
         rows.append((peer, str(len(runs)), *cells))
-    return markdown_table(("simulator", "cases", "mean", "P99", "peak queue", "mean queued"), rows)
+    return markdown_table(("simulator", "cases", "mean", "P99", "peak queue", "mean queued", "imbalance"), rows)
+
+
+def _row_name(run: PeerRun) -> str:
+    """Return the name of the row that a run belongs to: the runs with load balancing have one of their own."""
+    return run.peer if run.spread_mean is None else f"{run.peer}, load balancing"
 
 
 def _spread(shares: Sequence[float]) -> str:
@@ -48,6 +54,11 @@ def _spread(shares: Sequence[float]) -> str:
 def merged(stored: Sequence[PeerRun], new: Sequence[PeerRun]) -> tuple[PeerRun, ...]:
     """Return all runs in order of their first appearance. New runs replace stored runs of the same label."""
     return tuple({run.label: run for run in (*stored, *new)}.values())
+
+
+def _of_the_clone(run: PeerRun) -> PeerRun:
+    """Return a run whose command names the clone's files relative to its folder."""
+    return run.model_copy(update={"command": run.command.replace(f"{ROOT}/", "")})
 
 
 def document(text: str, validation: PeerValidation) -> str:
@@ -66,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
         paths = sorted(path for folder in options.folders for path in folder.rglob(FILE_NAME))
         if options.folders and not paths:
             raise ResultError(f"no {FILE_NAME} below {', '.join(map(str, options.folders))}")
-        new = [run for path in paths for run in read_peer_validation(path).runs]
+        new = [_of_the_clone(run) for path in paths for run in read_peer_validation(path).runs]
         validation = stored.model_copy(update={"runs": merged(stored.runs, new)})
         current = DOCUMENT.read_text(encoding="utf-8")
         wanted = document(current, validation)

@@ -148,7 +148,7 @@ def installed_extension(word: str) -> Extension:
     except (ImportError, ValueError):
         spec = None
     if spec is None or spec.origin is None:
-        hint = f"; did you mean {word}.py?" if Path(f"{word}.py").exists() else ""
+        hint = f"; did you mean {word}.py?" if os.path.exists(f"{word}.py") else ""  # noqa: PTH110 (also of names that are too long)
         raise UsageError(f"--use {word}: no file of this name, and no installed module {top}{hint}")
     origin = Path(spec.origin)
     folder = origin.parent

@@ -7,7 +7,7 @@ Both sides are measured with the same ideal FCT, ours. So a ratio of slowdowns i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,10 +20,12 @@ from pydantic import Field, ValidationError
 from sfc_testbed.analysis.metrics.buffers import switches, time_weighted_mean, whole_buffer, whole_buffers
 from sfc_testbed.analysis.metrics.figures import Figure, Figures
 from sfc_testbed.analysis.metrics.flows import size_bin_edges
+from sfc_testbed.analysis.metrics.links import EqualCostPorts, spreads
 from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, ResultError
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.telemetry.atomic_file import replace_text
+from sfc_testbed.telemetry.reader import Rows
 from sfc_testbed.wire.units import NS_PER_US
 
 FILE_NAME = "peer-validation.json"
@@ -31,8 +33,13 @@ SCHEMA: Literal["sfc-testbed/peer-validation/1"] = "sfc-testbed/peer-validation/
 SIZE_BINS = 4
 MOST_POINTS = 400
 """The points of a scatter plot that are stored for a run."""
+_BUSY = 0.5
+"""The imbalance of uplinks is compared in intervals in which they sent at least this share of the busiest interval's
+bytes: the last flows are alone on their paths."""
 _PERCENTILES = {"p50": 50, "p95": 95, "p99": 99}
 _FEWEST = {"mean": 1, "p50": 1, "p95": 20, "p99": 100}
+_FEWEST_SPREADS = 50
+_RUN_FIGURES = ("peak_queue_bytes", "mean_queued_bytes", "spread_mean", "spread_p99")
 
 Values = NDArray[np.float64]
 
@@ -99,6 +106,11 @@ class PeerRun(Figures):
     """The longest queue of any port; the peer counts whole KB."""
     mean_queued_bytes: Both | None = None
     """The mean of the bytes in all queues, from the first start to the last finish."""
+    spread_mean: Both | None = None
+    """The imbalance of uplinks: (largest - smallest) / mean of the bytes of a switch's equal-cost ports in 100 us, as a
+    mean over switches and busy intervals."""
+    spread_p99: Both | None = None
+    """The P99 of the same values; None if there are fewer than `_FEWEST_SPREADS`."""
     points_us: tuple[tuple[Figure, Figure], ...] = ()
     """FCTs of some of the flows, ours and the peer's."""
 
@@ -113,9 +125,18 @@ class PeerValidation(Figures):
 
 
 def compare_with_peer(
-    run: Run, label: str, flows: Sequence[PeerFlow], queues: PeerQueues | None, *, peer: str
+    run: Run,
+    label: str,
+    flows: Sequence[PeerFlow],
+    queues: PeerQueues | None,
+    *,
+    peer: str,
+    uplinks: pl.DataFrame | None = None,
 ) -> PeerRun:
-    """Compare a run with the peer's. Raises ResultError if the peer or our run did not complete the same flows."""
+    """Compare a run with the peer's. Raises ResultError if the peer or our run did not complete the same flows.
+
+    `uplinks` has the bytes that the equal-cost uplinks of the peer sent over time.
+    """
     pairs = _paired(run, flows)
     fct_us, peer_us, ideal_us = (pairs[name].to_numpy() for name in ("fct_us", "peer_us", "ideal_fct_us"))
     chosen = np.unique(np.linspace(0, len(fct_us) - 1, MOST_POINTS).astype(int))
@@ -132,8 +153,38 @@ def compare_with_peer(
             for name, inside in _groups(pairs).items()
         ),
         **_queues(run, flows, queues),
+        **({} if uplinks is None else _spreads(run, uplinks)),
         points_us=tuple(zip(fct_us[order].tolist(), peer_us[order].tolist(), strict=True)),
     )
+
+
+def mean_of(runs: Sequence[PeerRun]) -> PeerRun:
+    """Return the means of the figures of runs with different seeds; command and points are those of the first run."""
+    names = [group.group for group in runs[0].groups]
+    groups = [[group for run in runs for group in run.groups if group.group == name] for name in names]
+    correlations = [run.correlation for run in runs if run.correlation is not None]
+    return runs[0].model_copy(
+        update={
+            "label": f"{runs[0].label}, {len(runs)} seeds",
+            "flows": sum(run.flows for run in runs),
+            "correlation": float(np.mean(correlations)) if correlations else None,
+            "groups": tuple(_mean_group(same) for same in groups if len(same) == len(runs)),
+            **{name: _mean([getattr(run, name) for run in runs]) for name in _RUN_FIGURES},
+        }
+    )
+
+
+def _mean_group(groups: Sequence[GroupFigures]) -> GroupFigures:
+    figures = {name: _mean([getattr(group, name) for group in groups]) for name in _FEWEST}
+    return GroupFigures(group=groups[0].group, flows=sum(group.flows for group in groups), **figures)
+
+
+def _mean(figures: Sequence[Both | None]) -> Both | None:
+    """Return the mean of a figure over runs; None unless all have it."""
+    known = [both for both in figures if both is not None]
+    if len(known) < len(figures):
+        return None
+    return Both(ours=float(np.mean([both.ours for both in known])), peer=float(np.mean([both.peer for both in known])))
 
 
 def _paired(run: Run, flows: Sequence[PeerFlow]) -> pl.DataFrame:
@@ -181,6 +232,38 @@ def _queues(run: Run, flows: Sequence[PeerFlow], queues: PeerQueues | None) -> d
         "peak_queue_bytes": Both(ours=peak_bytes, peer=queues.peak_bytes),
         "mean_queued_bytes": Both(ours=_mean_queued_bytes(run), peer=queues.byte_ns / span_ns),
     }
+
+
+def sent_between_samples(samples: pl.DataFrame) -> pl.DataFrame:
+    """Return the bytes that each port sent between two samples of `total_bytes`, as rows of the trace `links`."""
+    total = pl.col("total_bytes")
+    return (
+        samples.sort("time_ns")
+        .with_columns(sent_bytes=(total - total.shift(1, fill_value=0)).over("switch", "port").cast(pl.UInt64))
+        .select("switch", "port", "sent_bytes", time_us=pl.col("time_ns") / NS_PER_US)
+    )
+
+
+def _spreads(run: Run, uplinks: pl.DataFrame) -> Mapping[str, Both | None]:
+    """Return the imbalance of uplinks on both sides; without uplinks, neither figure."""
+    groups = uplinks.group_by("switch").agg(pl.col("port").unique().sort()).filter(pl.col("port").list.len() > 1)
+    ours = _busy_spreads(run.links, run.equal_cost_ports)
+    peer = _busy_spreads(uplinks, {switch: [ports] for switch, ports in groups.iter_rows()})
+    if not (ours.size and peer.size):
+        return {}
+    p99 = Both(ours=float(np.percentile(ours, 99)), peer=float(np.percentile(peer, 99)))
+    has_p99 = min(ours.size, peer.size) >= _FEWEST_SPREADS
+    return {
+        "spread_mean": Both(ours=float(ours.mean()), peer=float(peer.mean())),
+        "spread_p99": p99 if has_p99 else None,
+    }
+
+
+def _busy_spreads(links: Rows, groups: EqualCostPorts) -> Values:
+    rows = spreads(links, groups)
+    sums = rows.group_by("until_us").agg(sum_bytes=pl.col("sent_bytes").sum())
+    busy = rows.join(sums, on="until_us").filter(pl.col("sum_bytes") >= _BUSY * pl.col("sum_bytes").max())
+    return busy["spread"].to_numpy()
 
 
 def _mean_queued_bytes(run: Run) -> float:

@@ -3,7 +3,8 @@
 """The ConWeave simulator (`network-load-balance`): input files written from a plan, and its table of flows read back.
 
 It grew out of the HPCC simulator and adds IRN and drops, so the plan's scheme must be `irn` or `gbn` with `+hpcc` or
-`+dcqcn`. Its BDP and timeouts are compiled in, which fits only networks with `NETWORK` and plans with `TIMEOUTS`.
+`+dcqcn`. Its BDP and timeouts are compiled in, which fits only networks with `NETWORK` and plans with `TIMEOUTS`. It
+also has load balancings in its ToRs. Their constants are compiled in too: `LOAD_BALANCING`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from sfc_testbed.scenarios.traffic.hpcc_files import START_S
-from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues
+from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues, sent_between_samples
 from sfc_testbed.simulators.hpcc import CONGESTION, MIB, common_configuration, fct_rows, suffixes, topology_text
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.wire.units import NS_PER_S
@@ -46,6 +50,19 @@ TIMEOUTS: Mapping[str, tuple[str, ...]] = {
     "gbn": ("transport.rto_ns=4000000", 'transport.loss_recovery_parameters={"nak_interval_ns": 4000}'),
 }
 """The timeouts, cap and NAK interval of the program, by loss recovery."""
+_LB_MODES = {"ecmp": 0, "drill": 2, "conga": 3, "flowlet": 6}
+"""The program's numbers of our load balancings. Its 9 is ConWeave, which we do not have."""
+_COMPILED: Mapping[str, Mapping[str, object]] = {
+    "ecmp": {},
+    "drill": {"drill_samples": 2, "drill_memory": 1},
+    "conga": {"flowlet_gap_ns": 100_000, "conga_tau_ns": 250_000},
+    "flowlet": {"flowlet_gap_ns": 100_000},
+}
+"""The constants of the program, as settings of our switches. CONGA's are T_dre / alpha = 50 us / 0.2."""
+LOAD_BALANCING: Mapping[str, tuple[str, ...]] = {
+    name: tuple(f"switch.{key}={value}" for key, value in constants.items()) for name, constants in _COMPILED.items()
+}
+"""The settings without which a plan with this load balancing is refused."""
 _RESERVE_BYTES = 8 * 1_048
 """The part of a buffer that its switches reserve for each port: a frame for each of eight classes."""
 _BDP_BYTES = 104_000
@@ -53,10 +70,12 @@ _LINK_DELAY_NS = 1_000
 """The program ends with an assertion at any other delay."""
 _TOPOLOGY = "leaf_spine_128_100G_OS2.txt"
 """The program looks up the BDP by this name."""
-_CONFIGURATION, _FLOWS = "config.txt", "flow.txt"
+_CONFIGURATION, _FLOWS, _UPLINKS = "config.txt", "flow.txt", "uplink.txt"
+_SAMPLE_NS = 100_000
+"""The interval in which the program writes how many bytes the uplinks of each ToR have sent, as its plot needs it."""
 _UNUSED_OUTPUTS = (
     "FLOW_INPUT_FILE", "CNP_OUTPUT_FILE", "PFC_OUTPUT_FILE", "QLEN_MON_FILE", "VOQ_MON_FILE", "VOQ_MON_DETAIL_FILE",
-    "UPLINK_MON_FILE", "CONN_MON_FILE", "EST_ERROR_MON_FILE",
+    "CONN_MON_FILE", "EST_ERROR_MON_FILE",
 )  # fmt: skip
 _LONGEST_S = 10
 
@@ -94,9 +113,17 @@ def queues_in(folder: Path) -> PeerQueues | None:
     return None
 
 
+def uplinks_in(folder: Path) -> pl.DataFrame:
+    """Return the bytes that the uplinks of ToRs sent in each interval, with the columns of the trace `links`."""
+    columns = {"time_ns": pl.Int64, "switch": pl.String, "port": pl.Int64, "total_bytes": pl.Int64}
+    rows = pl.read_csv(folder / _UPLINKS, has_header=False, schema=columns)
+    return sent_between_samples(rows.with_columns(pl.col("time_ns") - START_S * NS_PER_S))
+
+
 def configuration(plan: RunPlan) -> Mapping[str, object]:
     """Return the configuration by key. Raise ValueError for another scheme or network than those described above."""
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
+    lb_mode = _lb_mode(switch, transport)
     recovery = {"irn": 1, "go-back-n": 0}.get(transport["loss_recovery"])
     if recovery is None or switch["pfc"] or transport["flow_control"] != "none":
         raise ValueError(
@@ -123,10 +150,11 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
         **{key: f"{key.lower()}.txt" for key in _UNUSED_OUTPUTS},
         "QLEN_MON_START": 0,
         "QLEN_MON_END": 0,
-        "SW_MONITORING_INTERVAL": NS_PER_S,
+        "UPLINK_MON_FILE": _UPLINKS,
+        "SW_MONITORING_INTERVAL": _SAMPLE_NS,
         "FLOWGEN_START_TIME": START_S,
         "FLOWGEN_STOP_TIME": START_S + _LONGEST_S,
-        "LB_MODE": 0,
+        "LB_MODE": lb_mode,
         "ENABLE_PFC": 0,
         "ENABLE_IRN": recovery,
         "ERROR_RATE_PER_LINK": 0,
@@ -135,6 +163,20 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
         "RANDOM_SEED": 1,
         **common_configuration(plan, NAME, _CONTROLS),
     }
+
+
+def _lb_mode(switch: Mapping[str, Any], transport: Mapping[str, Any]) -> int:
+    """Return the program's number of a load balancing. ValueError for others, and for settings it does not have."""
+    in_hosts = transport["load_balancing"]
+    name = switch["load_balancing"] if in_hosts == "flow" else in_hosts
+    if name not in _LB_MODES:
+        raise ValueError(f"load balancing {name}: the {NAME} has {', '.join(_LB_MODES)}")
+    for key, value in _COMPILED[name].items():
+        if switch[key] != value:
+            raise ValueError(
+                f"switch.{key} {switch[key]}: the {NAME} is compiled for {value}; --set switch.{key}={value}"
+            )
+    return _LB_MODES[name]
 
 
 def _seconds(start_ns: int) -> str:

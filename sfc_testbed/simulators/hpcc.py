@@ -124,6 +124,7 @@ def lossless_configuration(
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
     if (transport["loss_recovery"], switch["pfc"]) != ("go-back-n", True):
         raise ValueError(f"scheme {plan.config.scheme}: the {name} does what pfc does with {suffixes(controls)}")
+    check_load_balancing(plan, name)
     settings = common_configuration(plan, name, controls)
     if settings["HAS_WIN"]:
         _check_base_rtt(plan, name)
@@ -167,7 +168,10 @@ def _check_base_rtt(plan: RunPlan, name: str) -> None:
 
 def check_load_balancing(plan: RunPlan, name: str) -> None:
     """Raise ValueError unless switches choose paths by ECMP, as the simulators do with our configurations."""
-    chosen = plan.config.switch_settings["load_balancing"]
+    in_hosts, in_switches = (
+        settings["load_balancing"] for settings in (plan.config.transport_settings, plan.config.switch_settings)
+    )
+    chosen = in_switches if in_hosts == "flow" else in_hosts
     if chosen != "ecmp":
         raise ValueError(f"load balancing {chosen}: the {name} has ecmp")
 
@@ -181,7 +185,6 @@ def common_configuration(plan: RunPlan, name: str, controls: Mapping[str, Keys])
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
     if transport["congestion"] not in controls:
         raise ValueError(f"scheme {plan.config.scheme}: the {name} gets {suffixes(controls)} from us")
-    check_load_balancing(plan, name)
     if any_waits(plan.flows):
         raise ValueError(f"{plan.config.scenario}: the {name} has no flows that wait for others")
     if plan.faults:

@@ -16,11 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+import polars as pl
+
 from sfc_testbed.analysis.results.result import ResultError
 from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.place import STORED
 from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
-from sfc_testbed.simulators import conweave, hpcc, htsim, powertcp
+from sfc_testbed.request.spec import FLOW_LIST, RunSpec
+from sfc_testbed.simulators import conweave, hpcc, htsim, htsim_uec, powertcp
 from sfc_testbed.simulators.comparison import (
     FILE_NAME,
     PeerFlow,
@@ -28,6 +31,7 @@ from sfc_testbed.simulators.comparison import (
     PeerRun,
     PeerValidation,
     compare_with_peer,
+    mean_of,
     write_peer_validation,
 )
 from sfc_testbed.testbed.errors import Interrupted, RunError, UsageError
@@ -68,8 +72,14 @@ PEERS: Mapping[str, Simulator] = {
     "conweave-simulator": conweave,
     "powertcp-simulator": powertcp,
     "htsim": htsim,
+    "htsim-uec": htsim_uec,
 }
 """The simulators by the name that `--peer` takes."""
+UPLINKS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
+    conweave.NAME: conweave.uplinks_in,
+    htsim_uec.NAME: htsim_uec.uplinks_in,
+}
+"""The functions that read the bytes of uplinks over time, by the name of a simulator that ends by itself."""
 
 _PAYLOAD = "transport.payload_bytes=1000"
 """The payload of the paper and of the simulator; scale ci has 4,000 B."""
@@ -79,6 +89,10 @@ _BUFFER = "switch.buffer_bytes=33554432"
 _SMALL_BUFFER = "switch.buffer_bytes=2097152"
 _ONE_RECEIVER = ("topology.spines=1", "placement=spread", "receiver=h1")
 _INCAST_OF_64 = ("topology.tors=8", "topology.hosts_per_tor=16", "degree=64", *_ONE_RECEIVER)
+_PERMUTATION = STORED / "permutation-128.csv"
+"""A flow from each of 128 hosts to another one in another rack of eight, and one to each host."""
+_SEEDS = 3
+"""The seeds of a case with load balancing: with few flows, a seed decides which paths are crowded."""
 _POLL_S = 0.2
 _LONGEST_S = 1_800.0
 
@@ -93,6 +107,8 @@ class PeerCase:
     request: RunSpec
     has_queues: bool = True
     """Whether the peer samples its queues, which takes long in large networks."""
+    seeds: int = 1
+    """The number of seeds, from that of the request, whose figures are averaged."""
 
 
 def standard_cases(peer: str) -> list[PeerCase]:
@@ -196,11 +212,55 @@ def _cases_with_loss() -> list[PeerCase]:
     ]
 
 
+def _cases_of_conweave() -> list[PeerCase]:
+    """Return the cases with loss, and Hadoop under each load balancing of its ToRs, without loss."""
+    network = ("topology.tors=4", "topology.hosts_per_tor=8", "topology.spines=4", *conweave.NETWORK)
+    works: Sequence[tuple[str, Sequence[str], Sequence[str]]] = (
+        ("hadoop at 40 %", ("load=0.4", "arrivals_us=2000"), ("ecmp", "flowlet", "conga", "drill")),
+        ("rpc at 40 %", ("sizes=rpc", "load=0.4", "arrivals_us=200"), ("ecmp", "drill")),
+    )
+    buffer = f"switch.buffer_bytes={conweave.shared_bytes(32, ports=12)}"
+    balanced = [
+        case_of(
+            "datacentre",
+            "irn+dcqcn",
+            "ci",
+            (*words, "incast_load=0", *network, *conweave.TIMEOUTS["irn"], *conweave.LOAD_BALANCING[name], buffer),
+            label=f"{label}, 32 hosts, four spines, {name}",
+            load_balancing=name,
+            has_queues=False,
+        )
+        for label, words, names in works
+        for name in names
+    ]
+    return [*_cases_with_loss(), *(replace(case, seeds=_SEEDS) for case in balanced)]
+
+
+def _cases_of_htsim_uec() -> list[PeerCase]:
+    """Return a permutation of 128 hosts in different racks, under load balancings of hosts and switches."""
+    cases = [
+        case_of(
+            FLOW_LIST,
+            htsim_uec.SCHEMES[0],
+            "ci",
+            ("topology.tors=16", "topology.hosts_per_tor=8", "topology.spines=8", *htsim_uec.NETWORK),
+            label=f"permutation of 10 MB, 128 hosts, eight spines, {name}",
+            topology="clos",
+            load_balancing=name,
+            has_queues=False,
+            flow_file=_PERMUTATION,
+        )
+        for name in ("reps", "oblivious", "adaptive")
+    ]
+    return [replace(case, seeds=_SEEDS) for case in cases]
+
+
 _CASES: Mapping[str, Callable[[], list[PeerCase]]] = {
     "hpcc-simulator": _cases_of_hpcc,
-    "conweave-simulator": _cases_with_loss,
+    "conweave-simulator": _cases_of_conweave,
     "powertcp-simulator": _cases_of_powertcp,
     "htsim": _cases_on_a_fat_tree,
+    "htsim-uec": _cases_of_htsim_uec,
 }
 """The cases of docs/validation.md by the name of the simulator."""
 
@@ -216,6 +276,7 @@ def case_of(
     topology: str | None = None,
     load_balancing: str | None = None,
     has_queues: bool = True,
+    flow_file: Path | None = None,
 ) -> PeerCase:
     """Return the case of one scenario with settings such as `degree=16`."""
     settings = parse_settings(words)
@@ -228,6 +289,7 @@ def case_of(
         topology=topology,
         settings=settings,
         seed=seed or 1,
+        flow_file=flow_file,
     )
     return PeerCase(label or " ".join([scenario, request.variant, scale, *words]), request, has_queues=has_queues)
 
@@ -261,7 +323,7 @@ def validate_with_peer(
     for number, (case, plan) in enumerate(zip(cases, plans, strict=True), 1):
         tell(f"{number}/{len(cases)} {case.label}")
         try:
-            runs.append(_compared(simulator, case, plan, program, folder / f"peer-{number}"))
+            runs.append(_compared_seeds(simulator, case, plan, program, folder / f"peer-{number}"))
         except KeyboardInterrupt as error:
             raise Interrupted(f"{len(runs)} of {len(cases)} comparisons are in {folder}") from error
         except (ResultError, RunError, OSError, ValueError) as error:
@@ -279,29 +341,43 @@ def simulator_of(peer: str) -> Simulator:
     return PEERS[peer]
 
 
+def _compared_seeds(simulator: Simulator, case: PeerCase, plan: RunPlan, program: str, folder: Path) -> PeerRun:
+    """Return the comparison of a case, whose folders are `folder`, `folder`-2 and so on, as a mean over its seeds."""
+    runs = [_compared(simulator, case, plan, program, folder)]
+    for number in range(2, case.seeds + 1):
+        request = replace(case.request, seed=case.request.seed + number - 1)
+        runs.append(_compared(simulator, case, plan_run(request), program, folder.with_name(f"{folder.name}-{number}")))
+    return mean_of(runs) if len(runs) > 1 else runs[0]
+
+
 def _compared(simulator: Simulator, case: PeerCase, plan: RunPlan, program: str, folder: Path) -> PeerRun:
     folder.mkdir()
-    flows, queues = _simulated(simulator, plan, program, folder, has_queues=case.has_queues)
+    uplinks_in = UPLINKS.get(simulator.NAME)
+    flows, queues = _simulated(
+        simulator, plan, program, folder, has_queues=case.has_queues, ends=uplinks_in is not None
+    )
     ours = execute(plan, folder.parent, Silent(), page=False)
     if ours.interrupted:
         raise KeyboardInterrupt
-    return compare_with_peer(load_run(ours.folder), case.label, flows, queues, peer=simulator.NAME)
+    uplinks = None if uplinks_in is None else uplinks_in(folder)
+    return compare_with_peer(load_run(ours.folder), case.label, flows, queues, peer=simulator.NAME, uplinks=uplinks)
 
 
 def _simulated(
-    simulator: Simulator, plan: RunPlan, program: str, folder: Path, *, has_queues: bool
+    simulator: Simulator, plan: RunPlan, program: str, folder: Path, *, has_queues: bool, ends: bool
 ) -> tuple[list[PeerFlow], PeerQueues | None]:
     """Let the simulator carry a plan. Raises ValueError if it fails or does not complete all flows in half an hour.
 
-    It is ended once it has written everything: the timers of its finished flows go on, and would take minutes.
+    Unless it `ends` by itself, it is ended once it has written everything: the timers of its finished flows go on, and
+    would take minutes.
     """
     words = simulator.write_input(plan, program, folder, has_queues=has_queues)
     deadline_s = time.monotonic() + _LONGEST_S
     with (folder / "output.txt").open("w") as output:
         process = subprocess.Popen(words, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
         try:
-            while process.poll() is None and not _is_complete(
-                simulator, folder, len(plan.flows), has_queues=has_queues
+            while process.poll() is None and (
+                ends or not _is_complete(simulator, folder, len(plan.flows), has_queues=has_queues)
             ):
                 if time.monotonic() > deadline_s:
                     raise ValueError(f"the simulator did not complete all flows in {_LONGEST_S / 60:.0f} minutes")

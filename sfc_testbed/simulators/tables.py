@@ -14,13 +14,14 @@ from sfc_testbed.analysis.terminal import Fitted
 from sfc_testbed.simulators.comparison import Both, GroupFigures, PeerRun, PeerValidation
 
 HEADINGS = ("flows of", "flows", "mean", "P50", "P95", "P99")
-SUMMARY_HEADINGS = ("run", "flows", "r of FCTs", "mean", "P99", "peak queue", "mean queued")
+SUMMARY_HEADINGS = ("run", "flows", "r of FCTs", "mean", "P99", "peak queue", "mean queued", "imbalance")
 
 
 def compared_figures(run: PeerRun) -> tuple[Both | None, ...]:
-    """Return the mean and P99 slowdown of the class with most flows, the longest queue and the mean of all queues."""
+    """Return the mean and P99 slowdown of the class with most flows, the longest queue, the mean of all queues, and the
+    mean imbalance of uplinks."""
     largest = max(run.groups, key=lambda group: group.flows)
-    return largest.mean, largest.p99, run.peak_queue_bytes, run.mean_queued_bytes
+    return largest.mean, largest.p99, run.peak_queue_bytes, run.mean_queued_bytes, run.spread_mean
 
 
 def summary_cells(run: PeerRun) -> tuple[str, ...]:
@@ -55,6 +56,13 @@ def queue_lines(run: PeerRun) -> list[str]:
     ]
 
 
+def uplink_lines(run: PeerRun) -> list[str]:
+    """Return a line about the imbalance of uplinks if it was compared."""
+    if run.spread_mean is None:
+        return []
+    return [f"imbalance of uplinks in 100 us: mean {_numbers(run.spread_mean)}, P99 {_numbers(run.spread_p99)}"]
+
+
 def peer_summary(validation: PeerValidation) -> RenderableType:
     """Return a table with one row per run, for the terminal."""
     table = Table(title=Text(f"Ours compared with the {validation.peer}"), title_style="bold", box=SIMPLE_HEAD)
@@ -73,4 +81,4 @@ def peer_table(run: PeerRun, peer: str) -> RenderableType:
     for group in run.groups:
         table.add_row(*map(Text, group_cells(group)))
     title = Text(f"{run.label}: FCT slowdown, ours / {peer}", style="bold")
-    return Group(title, Fitted(table), *(Text(line) for line in queue_lines(run)))
+    return Group(title, Fitted(table), *(Text(line) for line in (*queue_lines(run), *uplink_lines(run))))

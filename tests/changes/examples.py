@@ -247,7 +247,7 @@ TOPOLOGY = Change(
 
 
 ''',
-            "Dumbbell, Star)),\n": "Line, ",
+            "Dumbbell, Star)\n": "Line, ",
         }
     },
     (*_RUN, "incast", "--topology", "line", *_TINY),

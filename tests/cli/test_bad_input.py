@@ -288,7 +288,15 @@ DATACENTRE = ("run", "datacentre", "--clock", "virtual")
 
 
 @pytest.mark.parametrize(
-    "words", [(*DATACENTRE, "--set", "sizes={}"), (*DATACENTRE, "--flows", "{}"), ("sweep", "{}")], ids=" ".join
+    "words",
+    [
+        (*DATACENTRE, "--set", "sizes={}"),
+        (*DATACENTRE, "--flows", "{}"),
+        (*DATACENTRE, "--topology", "./{}"),
+        ("run", "trace", "--clock", "virtual", "--set", "file={}"),
+        ("sweep", "{}"),
+    ],
+    ids=" ".join,
 )
 @pytest.mark.parametrize(
     ("name", "expected"),

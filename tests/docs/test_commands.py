@@ -40,6 +40,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         if path.name not in ("mine", "runs") and not path.name.startswith("."):
             (tmp_path / path.name).symlink_to(path)
     (tmp_path / "mine.json").write_text(early())
+    hosts = [f"h{number}" for number in range(1, 10)]
+    links = [[host, f"s1-p{port}"] for port, host in enumerate(hosts, start=1)]
+    (tmp_path / "topology.json").write_text(json.dumps({"hosts": hosts, "switches": ["s1"], "links": links}))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
         "sfc_testbed.testbed.execution.execute.write_run_report", lambda folder, _: folder / "report.html"

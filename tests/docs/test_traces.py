@@ -36,6 +36,7 @@ from sfc_testbed.telemetry.schema import (
     VERSION_KEY,
     WHOLE_BUFFER,
 )
+from sfc_testbed.testbed.execution.network_export import NETWORK_FILE
 from sfc_testbed.testbed.execution.perfetto_export import TIMELINE_FILE
 from sfc_testbed.wire.constants import BtsCause
 from tests.tree import ROOT
@@ -196,7 +197,7 @@ def test_the_folder_has_the_files_that_the_page_lists(stored_run: Path) -> None:
     """The folder has all listed files after `report`, except files of `export` and of live runs, and no others."""
     listed = {name.removesuffix("/") for first, _ in _rows(PAGE.partition("\n## ")[0]) for name in _CODE.findall(first)}
     files = {path.name for path in stored_run.iterdir()}
-    assert files | {"hpcc", TIMELINE_FILE} == listed - {"lateness.png"}
+    assert files | {"hpcc", TIMELINE_FILE, NETWORK_FILE} == listed - {"lateness.png"}
     assert FILE_NAME in files
 
 

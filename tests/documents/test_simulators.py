@@ -19,7 +19,7 @@ from sfc_testbed.simulators.comparison import (
     PeerValidation,
     write_peer_validation,
 )
-from sfc_testbed.simulators.tables import group_cells, queue_lines, summary_cells
+from sfc_testbed.simulators.tables import group_cells, queue_lines, summary_cells, uplink_lines
 
 MEAN = Both(ours=2.2, peer=2.0)
 GROUP = GroupFigures(group="incast", flows=30, mean=MEAN, p50=MEAN, p95=MEAN, p99=None)
@@ -33,21 +33,32 @@ RUN = PeerRun(
     peak_queue_bytes=Both(ours=990_000, peer=1_000_000),
     points_us=((10.0, 11.0), (20.0, 19.0)),
 )
+BALANCED = RUN.model_copy(update={"label": "permutation", "spread_mean": Both(ours=0.3, peer=0.4)})
 TEXT = "# Head\n<!-- begin summary -->\nold\n<!-- end summary -->\ntail\n"
 
 
 def test_differences_are_shares_of_the_peers_figures() -> None:
-    assert summary_cells(RUN) == ("16:1", "30", "0.9900", "+10.0 %", "-", "-1.0 %", "-")
+    assert summary_cells(RUN) == ("16:1", "30", "0.9900", "+10.0 %", "-", "-1.0 %", "-", "-")
     assert group_cells(GROUP)[2:] == ("2.2 / 2 (+10.0 %)",) * 3 + ("-",)
     assert queue_lines(RUN) == ["longest queue of a port: 990 KB / 1 MB (-1.0 %)"]
+    assert not uplink_lines(RUN)
+    assert uplink_lines(BALANCED) == ["imbalance of uplinks in 100 us: mean 0.3 / 0.4 (-25.0 %), P99 -"]
 
 
 def test_only_the_table_of_the_page_is_replaced() -> None:
     text = report.document(TEXT, PeerValidation(peer="HPCC simulator", runs=(RUN,)))
     assert text.startswith("# Head\n") and text.endswith("<!-- end summary -->\ntail\n")
     assert "old" not in text
-    assert "| HPCC simulator | 1 | 10.0, at most 10.0 % | - | 1.0, at most 1.0 % | - |" in text
+    assert "| HPCC simulator | 1 | 10.0, at most 10.0 % | - | 1.0, at most 1.0 % | - | - |" in text
     assert report.document(text, PeerValidation(peer="HPCC simulator", runs=(RUN,))) == text
+
+
+def test_runs_with_load_balancing_have_a_row_of_their_own() -> None:
+    text = report.summary(PeerValidation(peer="HPCC simulator", runs=(RUN, BALANCED)))
+    assert [line.split("|")[1].strip() for line in text.splitlines()[2:]] == [
+        "HPCC simulator",
+        "HPCC simulator, load balancing",
+    ]
 
 
 def test_new_runs_replace_stored_runs_of_the_same_label() -> None:

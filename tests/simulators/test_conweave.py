@@ -12,7 +12,15 @@ import pytest
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.simulators.comparison import PeerFlow
-from sfc_testbed.simulators.conweave import NETWORK, configuration, finished_flows, shared_bytes, write_input
+from sfc_testbed.simulators.conweave import (
+    LOAD_BALANCING,
+    NETWORK,
+    configuration,
+    finished_flows,
+    shared_bytes,
+    uplinks_in,
+    write_input,
+)
 from sfc_testbed.simulators.run import standard_cases
 from sfc_testbed.testbed.plan.plan import plan_run
 
@@ -37,6 +45,34 @@ def test_the_files_have_the_flows_and_the_name_by_which_the_program_knows_the_ne
 
 def test_go_back_n_is_irn_switched_off() -> None:
     assert configuration(plan_run(replace(SPEC, scheme="gbn+hpcc")))["ENABLE_IRN"] == 0
+
+
+@pytest.mark.parametrize(("name", "mode"), [("ecmp", 0), ("drill", 2), ("conga", 3), ("flowlet", 6)])
+def test_its_load_balancing_is_that_of_the_plan(name: str, mode: int) -> None:
+    settings = {**SPEC.settings, **parse_settings(LOAD_BALANCING[name])}
+    assert configuration(plan_run(replace(SPEC, load_balancing=name, settings=settings)))["LB_MODE"] == mode
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("spray", "load balancing spray: the ConWeave simulator has ecmp, drill, conga, flowlet"),
+        ("oblivious", "load balancing oblivious: the ConWeave simulator has ecmp"),
+        ("conga", "is compiled for 100000; --set switch.flowlet_gap_ns=100000"),
+    ],
+)
+def test_a_load_balancing_that_it_does_not_have_is_refused(name: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        configuration(plan_run(replace(SPEC, load_balancing=name)))
+
+
+def test_uplinks_have_the_bytes_between_two_samples(tmp_path: Path) -> None:
+    """A row is the time, the switch, the port, and all bytes that the port has sent."""
+    (tmp_path / "uplink.txt").write_text(
+        "2000000000,32,9,0\n2000000000,32,10,0\n2000100000,32,9,500\n2000100000,32,10,70\n"
+    )
+    uplinks = uplinks_in(tmp_path).sort("time_us", "port").select("time_us", "switch", "port", "sent_bytes")
+    assert uplinks.rows() == [(0.0, "32", 9, 0), (0.0, "32", 10, 0), (100.0, "32", 9, 500), (100.0, "32", 10, 70)]
 
 
 @pytest.mark.parametrize(
@@ -73,8 +109,10 @@ def test_finished_flows_have_numbers_of_hosts() -> None:
 
 def test_its_standard_cases_can_be_planned_for_it() -> None:
     cases = standard_cases("conweave-simulator")
-    assert len({case.label for case in cases}) == len(cases) == 6
-    assert [configuration(plan_run(case.request))["BUFFER_SIZE"] for case in cases] == [4, 4, 4, 2, 2, 2]
+    assert len({case.label for case in cases}) == len(cases) == 12
+    configurations = [configuration(plan_run(case.request)) for case in cases]
+    assert [keys["BUFFER_SIZE"] for keys in configurations] == [4, 4, 4, 2, 2, 2, *6 * [32]]
+    assert [keys["LB_MODE"] for keys in configurations] == [*6 * [0], 0, 6, 3, 2, 0, 2]
 
 
 def test_our_buffer_is_the_shared_part_of_a_switch() -> None:

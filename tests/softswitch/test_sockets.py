@@ -18,6 +18,7 @@ def test_clean_removes_unused_sockets(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(public_folder))
     monkeypatch.setattr(run_ids, "STATE_ROOT", public_folder / "no-runs")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(public_folder / "no-cache"))
     monkeypatch.chdir(public_folder)  # a socket's name is short
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("softswitch-s1-0.control")
@@ -33,6 +34,7 @@ def test_clean_removes_abandoned_folders(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(run_ids, "STATE_ROOT", tmp_path / "no-runs")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no-cache"))
     (tmp_path / f"{prefix}{'0' * 16}").mkdir()
     (tmp_path / f"{prefix}notes").mkdir()
     with temporary_folder(prefix):
