@@ -34,6 +34,7 @@ SCENARIOS: Table[Scenario] = Table.of_modules(
         "theory": "paper.theory:SCENARIO",
         "ndp": "paper.data_centre:NDP",
         "rivals": "paper.data_centre:RIVALS",
+        "ai-fabric": "ai_fabric:SCENARIO",
     },
 )
 """Six general scenarios, then the scenarios of the paper's experiments in the paper's order."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sfc_testbed.reproduction.experiments import (
+    ai_fabric,
     fairness,
     hadoop_50_light,
     hadoop_80,
@@ -45,6 +46,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         ndp.EXPERIMENT,
         theory.EXPERIMENT,
         rivals.EXPERIMENT,
+        ai_fabric.EXPERIMENT,
     )
 }
 """The experiments by name, in the paper's order."""

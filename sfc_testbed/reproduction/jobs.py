@@ -23,7 +23,7 @@ from sfc_testbed.testbed.jobs.effort import Effort
 from sfc_testbed.testbed.plan.dilations import DecidedDilation
 from sfc_testbed.testbed.system.code import code_digest
 
-REQUEST_KEYS = ("duration_ms", "topology", "scenario", "load_balancing")
+REQUEST_KEYS = ("duration_ms", "topology", "scenario", "load_balancing", "faults")
 """Settings of a point that are separate options of a run, not `--set` keys."""
 CONGESTION = "transport.congestion_parameters"
 _REQUEST = TypeAdapter(RunSpec)
@@ -111,6 +111,8 @@ def request_for(
         duration_ms=point.settings.get("duration_ms"),
         topology=point.settings.get("topology"),
         settings={**settings, **changed},
+        load_balancing=point.settings.get("load_balancing"),
+        faults=tuple(point.settings.get("faults", ())),
         program=program,
     )
 

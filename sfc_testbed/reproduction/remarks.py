@@ -28,6 +28,15 @@ class Reason(BaseModel):
     """The runs that tested the cause, as typed after `./runner.py`."""
 
 
+class Answer(BaseModel):
+    """The answer to a question about an experiment, from the figures of its page."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: str
+    answer: str
+
+
 class Remarks(BaseModel):
     """The remarks about an experiment."""
 
@@ -35,6 +44,7 @@ class Remarks(BaseModel):
 
     follows: str = ""
     """The conclusion from the experiment, in one sentence."""
+    answers: tuple[Answer, ...] = ()
     reasons: tuple[Reason, ...] = ()
 
 

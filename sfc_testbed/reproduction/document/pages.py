@@ -11,6 +11,7 @@ from collections.abc import Container, Mapping, Sequence
 from sfc_testbed.analysis.formatting import NOTHING, amount, markdown_table
 from sfc_testbed.analysis.results.outcome import HOLDS, OURS, brief_tally, tally_in_sentences
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
+from sfc_testbed.reproduction.model.experiment import Experiment
 from sfc_testbed.reproduction.record import ClaimFinding
 from sfc_testbed.reproduction.remarks import Reason, Remarks
 from sfc_testbed.reproduction.summaries import SCALES, Summary, by_experiment, largest, own_arrivals_us
@@ -117,6 +118,9 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None, notes:
     if picture:
         caption = experiment.figure.caption if experiment.figure else ""
         lines += [f"![{shown.experiment} at scale {shown.heading}]({picture})", "", f"*{caption}*", ""]
+    for answer in remarks.answers:
+        lines += [f"## {answer.question}", "", answer.answer.rstrip(), ""]
+    lines += _tables(shown, experiment)
     claims = dict.fromkeys(finding.claim for summary in (shown, *sets) for finding in summary.claims)
     numbers = {claim: str(number) for number, claim in enumerate(claims, start=1)}
     rows = [
@@ -136,6 +140,18 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None, notes:
     if notes:
         lines += ["", "## In this reproduction", "", *(f"- {note}" for note in notes)]
     return "\n".join([*lines, *_reasons(numbers, shown, sets, remarks.reasons)]) + "\n"
+
+
+def _tables(shown: Summary, experiment: Experiment) -> list[str]:
+    """Return the section with the tables that the page of an experiment shows."""
+    on_page = {table.caption for table in experiment.tables if table.is_on_page}
+    chosen = [table for table in shown.tables if table.caption in on_page]
+    if not chosen:
+        return []
+    lines = ["## Figures", "", f"Each cell is the median over {_seeds(shown)}.", ""]
+    for table in chosen:
+        lines += [f"{table.caption}:", "", markdown_table(table.headings, table.rows)]
+    return [*lines, "## Claims", ""]
 
 
 def _basis(summary: Summary) -> str:

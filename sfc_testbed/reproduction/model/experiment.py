@@ -60,8 +60,8 @@ class Point:
     scheme: str
     place: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """`--set` keys and values. `duration_ms` and `topology` become the run's `--duration` and `--topology`. `scenario`
-    replaces the experiment's scenario."""
+    """`--set` keys and values. `duration_ms`, `topology`, `load_balancing` and `faults` become the run's options
+    `--duration`, `--topology`, `--load-balancing` and `--fault`. `scenario` replaces the experiment's scenario."""
     seed: int = 1
     clock: ClockName = "virtual"
     dilation: int | None = None
@@ -208,15 +208,22 @@ class Column:
     heading: str
     figure: MeasuredFigure
     where: Mapping[str, Any] = field(default_factory=dict)
+    scheme: str = ""
+    """The scheme of the runs, in a table whose rows have none."""
 
 
 @dataclass(frozen=True)
 class TableSpec:
-    """A table of an experiment, with a row for each scheme."""
+    """A table of an experiment, with a row for each scheme, for each place, or for each scheme at each place."""
 
     caption: str
     columns: tuple[Column, ...]
     schemes: tuple[str, ...]
+    places: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The places by their name in the table's first column."""
+    places_heading: str = ""
+    is_on_page: bool = False
+    """Whether the experiment's page in docs/reproduction shows the table."""
 
 
 @dataclass(frozen=True)

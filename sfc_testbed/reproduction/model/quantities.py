@@ -24,6 +24,7 @@ from sfc_testbed.analysis.results.result import INCAST_TAG, counted, headline_cl
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.reproduction.model.experiment import config_of
 from sfc_testbed.scenarios.traffic.allreduce import TAG as ALLREDUCE_TAG
+from sfc_testbed.telemetry.reader import answer
 from sfc_testbed.wire.counters import DropReason, TrimEvent
 
 
@@ -245,6 +246,30 @@ def _link_spread(run: Run) -> float:
     return spread
 
 
+def _core_queue(run: Run) -> float:
+    """Return the deepest queue of a link between switches, in a network of two tiers.
+
+    A switch without equal-cost ports is then a spine, and all of its links lead to ToRs.
+    """
+    groups = config_of(run).equal_cost_ports
+    if not groups:
+        raise NotMeasured("no equal-cost links")
+    uplinks = {(switch, port) for switch, of_switch in groups.items() for ports in of_switch for port in ports}
+    known = pl.DataFrame(sorted(uplinks), schema={"switch": pl.String, "port": pl.Int16}, orient="row")
+    queues = run.queues.lazy().filter(pl.col("port") >= 0)
+    of_uplinks = queues.join(known.lazy(), on=("switch", "port"))
+    of_spines = queues.filter(~pl.col("switch").is_in(list(groups)))
+    deepest = pl.concat([rows.select(pl.col("high_water_bytes").max()) for rows in (of_uplinks, of_spines)])
+    return float(answer(deepest)["high_water_bytes"].max() or 0)  # type: ignore[arg-type]
+
+
+def resent(reason: str) -> Quantity:
+    """Return the packets that were sent again for a reason, for each 1,000 data packets."""
+    return per_thousand_packets(
+        f"packets sent again after {reason}", lambda run: int(getattr(counted(run.result.resent), reason))
+    )
+
+
 _COUNT = "{:,.0f}".format
 
 PEAK_BUFFER = Quantity("peak buffer", lambda run: float(counted(run.result.max_buffer_bytes)), format_bytes, "MB", 1e6)
@@ -287,6 +312,10 @@ LONGEST_ITERATION = Quantity(
 )
 ITERATION_SLOWDOWN = Quantity("iteration time over ideal", _over_jobs(lambda job: job.slowdown))
 BUS_BANDWIDTH = Quantity("bus bandwidth", _over_jobs(lambda job: job.busbw_gbytes_per_s), unit="GB/s")
+CORE_QUEUE = Quantity("deepest queue between switches", _core_queue, format_bytes, "KB", 1e3)
+RESENT_TIMEOUT, RESENT_TRIMMED, RESENT_LOSS, RESENT_REORDERING = map(
+    resent, ("timeout", "trimmed", "loss", "reordering")
+)
 BTS_SENT = per_thousand_packets("BTS", lambda run: counted(run.result.bts).sent)
 PAUSE_FRAMES = per_thousand_packets("pause frames", _pause_frames)
 SHARED_QUEUES = Quantity("assignments that share a queue", _shared_queues, lambda value: f"{value:.3g} %", "%")
