@@ -199,3 +199,13 @@ def test_an_interruption_ends_the_compiler_and_leaves_nothing(cache: Path) -> No
         assert process.stderr.read() == "runner.py: interrupted\n"  # end of file: no process has stderr open any more
     assert process.returncode == 130
     assert not [entry for entry in cache.iterdir() if entry.is_dir()]
+
+
+def test_a_killed_run_leaves_no_compiler(cache: Path) -> None:
+    command = running.command("run", "incast", "--clock", "virtual", "--out", str(cache.parent))
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None and "compiling" in process.stderr.readline()
+        await_file(cache, ".build-*/c", process)
+        process.kill()
+        process.stderr.read()  # end of file: no process has stderr open any more
+    assert not [entry for entry in cache.iterdir() if entry.is_dir()]
