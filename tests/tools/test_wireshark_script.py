@@ -180,7 +180,7 @@ def test_only_invalid_packets_are_malformed(run: Stored, packets: list[dict[str,
     signal, data = (next(packet.frame for packet in run.frames if packet.frame[36:38] == port) for port in ports)
     frames = [
         signal[:42] + b"\x21" + signal[43:],
-        data[:43] + b"\x08" + data[44:],
+        data[:43] + b"\x10" + data[44:],
         data[:42] + b"\x06" + data[43:],
         data[:34] + constants.BTS_UDP_PORT.to_bytes(2, "big") + data[36:],
     ]
