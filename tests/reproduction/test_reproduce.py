@@ -163,8 +163,10 @@ def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
             "--seeds",
             "--duration",
             "--topology",
+            "--load-balancing",
+            "--fault",
         }
-        scale = options["--scale"]
+        scale = options.get("--scale", "ci")
         if verb == "reproduce":
             seed = int(options["--seed"]) if "--seed" in options else None
             seeds = chosen_seeds(seed, options.get("--seeds"))
@@ -173,8 +175,15 @@ def test_the_runs_in_remarks_can_be_planned(name: str) -> None:
         else:
             assert (verb, options["--clock"]) == ("run", "virtual")
             request = RunSpec(experiment, options["--scheme"], clock="virtual", scale=scale, settings=changed)
-            duration_ms = float(options["--duration"]) if "--duration" in options else None
-            plan_run(replace(request, duration_ms=duration_ms, topology=options.get("--topology")))
+            plan_run(
+                replace(
+                    request,
+                    duration_ms=float(options["--duration"]) if "--duration" in options else None,
+                    topology=options.get("--topology"),
+                    load_balancing=options.get("--load-balancing"),
+                    faults=(options["--fault"],) if "--fault" in options else (),
+                )
+            )
 
 
 def test_seed_and_changed_settings_are_in_every_run_and_in_the_command() -> None:
