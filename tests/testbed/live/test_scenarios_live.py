@@ -48,6 +48,7 @@ _SMALL: dict[str, tuple[str, tuple[str, ...]]] = {
     "theory": ("ingress-bts+none", ("message_bytes=200000",)),
     "ndp": ("ndp", _DATA_CENTRE),
     "rivals": ("irn+dctcp", _DATA_CENTRE),
+    "ai-fabric": ("irn", ("topology.tors=2", "topology.hosts_per_tor=2", "jobs=1", "ranks=4", "bytes=80000")),
 }
 _ON_BMV2 = (
     ("signaling", "onramp"),
