@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What a network file describes, in the file's own names, and the checks that every format needs."""
+"""The content of a network file, in the file's own names, and the checks that every format needs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NetworkFileError(TopologyError):
 
 @dataclass(frozen=True, slots=True)
 class DescribedLink:
-    """A link of a file. A rate or delay of None is not in the file."""
+    """A link of a file. A rate or delay is None if the file does not have it."""
 
     a: str
     b: str

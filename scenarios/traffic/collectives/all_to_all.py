@@ -55,7 +55,7 @@ def _exchange(
 
 
 class ShiftedAllToAll(Algorithm):
-    """In step s every rank sends to the rank at distance s, once the message of the step before has arrived."""
+    """Every rank sends to the rank at distance s in step s, once the message of the step before has arrived."""
 
     is_shifted = True
 

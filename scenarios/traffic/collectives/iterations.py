@@ -34,7 +34,7 @@ class _Gate(NamedTuple):
 
 @dataclass(frozen=True)
 class JobSettings:
-    """What all iterations of a job have in common."""
+    """The common properties of all iterations of a job."""
 
     number: int
     tag: str

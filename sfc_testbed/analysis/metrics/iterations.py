@@ -22,7 +22,7 @@ from sfc_testbed.analysis.metrics.percentiles import percentile
 from sfc_testbed.request.spec import BARRIER_TAG, JobPlan
 
 COLUMNS = ("flow_id", "src", "dst", "job", "iteration", "step", "rank", "received_us", "ideal_fct_us")
-"""The columns of the flows trace that these figures need, beside those that all figures need."""
+"""The columns of the flows trace that these figures need, beside the columns that all figures need."""
 
 Waits: TypeAlias = Mapping[int, tuple[tuple[int, ...], "int | tuple[int, ...]"]]
 """The numbers of the flows that a flow waits for and the delays after them, by the flow's position, from 0."""

@@ -248,7 +248,7 @@ class RunResult(Figures):
     resent: ResentCounts | None = None
     """Packets sent again, by reason. Also None in results of older releases."""
     reordering: ReorderingFigures | None = None
-    """How far later packets overtook others; None, which the file omits, if no packet was overtaken."""
+    """Counts and distances of overtaken packets; None, which the file omits, if no packet was overtaken."""
     unexplained_loss: int | None
     kernel_drops: int | None
     bts: BtsCounts | None

@@ -277,7 +277,7 @@ def entries_of_program(spec: RunSpec, typed: Mapping[str, Any], topology: Topolo
 
 
 def _program_settings(spec: RunSpec, typed: Mapping[str, Any]) -> BaseModel | None:
-    """Return the settings of the run's P4 program: those of the load balancing, which typed ones override."""
+    """Return the settings of the run's P4 program: the load balancing has some, and typed ones override them."""
     row, balancing = registered(spec.program), program_settings_of(spec.load_balancing)
     if row is None and balancing:
         raise UsageError(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of temporary folders: those of a killed process are removed, and nothing else."""
+"""Tests of temporary folders: a folder of a killed process is removed, and nothing else."""
 
 from __future__ import annotations
 

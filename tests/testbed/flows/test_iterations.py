@@ -21,7 +21,7 @@ from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 from sfc_testbed.testbed.recording.outcome import Silent
 
 STAR = ("topology.hosts=8", "transport.payload_bytes=4000", "transport.ack_every=8", "transport.bdp_bytes=1000000")
-"""One path between two hosts, a window that never stops a sender, and few acknowledgments beside the data."""
+"""Settings for one path between two hosts, a window that never stops a sender, and few acknowledgments."""
 RANKS, SIZE_BYTES = 8, 4_000_000
 
 Time = Callable[[int], float]
