@@ -3,6 +3,7 @@
 """Tests of the limits on what clients can make the server keep."""
 
 import asyncio
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import Any
@@ -16,10 +17,11 @@ from softswitch.p4runtime.answers import Answers, WaitingBytes
 from softswitch.p4runtime.digests import MOST_DIGEST_BYTES, Digests
 from softswitch.p4runtime.messages import client_calls, v1
 from softswitch.p4runtime.outbox import Outbox
+from softswitch.p4runtime.server import MOST_CONNECTIONS
 from softswitch.p4runtime.service import MOST_STREAMS
 from softswitch.p4runtime.status import Refusal
 from softswitch.p4runtime.storage import Storage
-from softswitch_tests.p4runtime.controller import DELETE, INSERT, Controller, Names, exact, refused, update
+from softswitch_tests.p4runtime.controller import DELETE, INSERT, PATIENCE_S, Controller, Names, exact, refused, update
 from softswitch_tests.p4runtime.frames import EXACT, frame
 from softswitch_tests.p4runtime.running import Served, served
 from softswitch_tests.p4runtime.test_profiles import group, member, one_shot
@@ -138,6 +140,29 @@ def test_streams_without_arbitration_count(lone: Served) -> None:
         assert extra.end().code() is StatusCode.RESOURCE_EXHAUSTED
         version = extra.calls["Capabilities"](v1.CapabilitiesRequest()).p4runtime_api_version
         assert version  # other calls go on
+
+
+def test_connections_are_limited(lone: Served) -> None:
+    """A client that is connected already goes on, and others can connect once connections have ended."""
+    host, port = lone.address.rsplit(":", 1)
+
+    def connect() -> bool:
+        """Connect, and return whether the server begins to speak instead of closing the connection."""
+        connection = stack.enter_context(socket.create_connection((host, int(port)), PATIENCE_S))
+        try:
+            return connection.recv(1) != b""
+        except ConnectionError:
+            return False
+
+    with closing(Controller(lone.address, 1)) as client, ExitStack() as stack:
+        assert client.arbitrate().status.code == 0
+        assert [connect() for _ in range(MOST_CONNECTIONS + 9)] == [True] * (MOST_CONNECTIONS - 1) + [False] * 10
+        assert client.arbitrate().status.code == 0
+        stack.close()
+        while not connect():  # the server closes the ended connections one after the other
+            pass
+        with closing(Controller(lone.address, 2)) as later:
+            assert later.arbitrate().status.code == 0
 
 
 def test_refused_streams_keep_nothing(lone: Served) -> None:
