@@ -20,7 +20,7 @@ from os_helpers.temporary import temporary_folder
 from softswitch.control import CommandError
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.arbitration import Arbitration, Client
-from softswitch.p4runtime.device import Device, DeviceError
+from softswitch.p4runtime.device import MOST_FRAME_BYTES, Device, DeviceError
 from softswitch.p4runtime.pipeline import Config, Pipeline, SavedPipeline
 from softswitch.p4runtime.portions import portions
 from softswitch.p4runtime.reconciliation import copy_entities
@@ -192,8 +192,12 @@ class Session:
             refuse(StatusCode.FAILED_PRECONDITION, NO_CONFIG)
         if self.device.cpu_port is None:
             refuse(StatusCode.FAILED_PRECONDITION, "the switch has no CPU port; start it with -- --cpu-port N")
-        if not self.device.send(pipeline.headers.frame(message)):
-            refuse(StatusCode.RESOURCE_EXHAUSTED, "the switch is busy, or the packet is too long")
+        frame = pipeline.headers.frame(message)
+        if len(frame) > MOST_FRAME_BYTES:
+            text = f"the packet with its header has {len(frame)} bytes; the limit is {MOST_FRAME_BYTES}"
+            refuse(StatusCode.INVALID_ARGUMENT, text)
+        if not self.device.send(frame):
+            refuse(StatusCode.RESOURCE_EXHAUSTED, "the switch is busy")
 
     # Notifications
 
