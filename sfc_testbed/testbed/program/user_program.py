@@ -33,6 +33,7 @@ BUILT_IN = "built-in"
 """The argument of `--p4` that selects the testbed's program, for comparisons with other programs."""
 MOST_BYTES = 64_000_000
 _JSON_MAJOR = 2
+_NAME = "the file"
 _LONGEST_NAME = 32
 
 
@@ -67,7 +68,7 @@ def _document(text: str) -> Any:
     except ValueError:
         from softswitch.codegen.load.document import read_document  # few programs need it
 
-        return read_document(text.encode(), "it")
+        return read_document(text.encode(), _NAME)
 
 
 def program_file(program: P4Program | None) -> Path:
@@ -162,7 +163,8 @@ def _check_is_program(word: str, text: str) -> None:
             ).encode()  # JSON may contain lone surrogates, which UTF-8 cannot encode
             return
     except CodegenError as error:
-        raise UsageError(f"--p4 {word}: neither P4 (its name ends in .p4) nor JSON: {error}") from error
+        reason = str(error).removeprefix(f"{_NAME} is not JSON: ")
+        raise UsageError(f"--p4 {word}: neither P4 (its name ends in .p4) nor JSON: {reason}") from error
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         pass
     kind = f"a P4 program as {COMPILER} compiles it (BMv2 JSON of version {_JSON_MAJOR})"
@@ -175,7 +177,7 @@ def _fault_of(text: str) -> str:
     from softswitch.codegen.load.program import load_program
 
     try:
-        load_program(read_document(text.encode(), "it"), "it")
+        load_program(read_document(text.encode(), _NAME), _NAME)
     except CodegenError as error:
         return f": {error}"
     return ""

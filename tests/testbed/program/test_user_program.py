@@ -57,7 +57,7 @@ def _refusal(word: str) -> str:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", "neither P4 (its name ends in .p4) nor JSON"),
+        ("", "neither P4 (its name ends in .p4) nor JSON: Expecting value"),
         ("{}", "not a P4 program as p4c-bm2-ss compiles it (BMv2 JSON of version 2)"),
         ("[" * 100_000, "not a P4 program"),
         ('{"a": 1 "b": 2}', "neither P4 (its name ends in .p4) nor JSON"),
@@ -80,7 +80,7 @@ def test_a_file_that_is_not_a_program_is_refused(content: str, expected: str, fo
         (
             '"version" : [2,',
             '"version" : [3,',
-            "BMv2 JSON version 3.23 is not one of 2.0 to 2.24 at $.__meta__.version",
+            "version 3.23 is not one of 2.0 to 2.24 at $.__meta__.version",
         ),
         ('"bitwidth" : 48', '"bitwidth" : [48]', "expected an integer, found an array of 1 at $."),
         ('"name" : "SfcIngress.bts.bts_trigger"', '"name" : "\\ud800"', "is not valid Unicode at $."),
