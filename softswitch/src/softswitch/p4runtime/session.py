@@ -46,6 +46,8 @@ class Session:
         self._committed: Pipeline | None = None
         self._saved: SavedPipeline | None = None
         self._changing = asyncio.Lock()
+        self.state = asyncio.Lock()
+        """Held by a Write, a Read and the replacement of the switch, so that a Read is answered from one state."""
 
     # Pipeline
 
@@ -133,11 +135,12 @@ class Session:
     async def _start(self, config: Config, commands: Path | None = None) -> None:
         """Replace the switch; the new one runs a file of commands before its first frame."""
         executable = await self._executable(config)
-        self._committed = None
-        try:
-            await self.device.start(executable, commands)
-        except DeviceError as error:
-            raise Refusal(StatusCode.INTERNAL, f"the switch does not start: {error}") from None
+        async with self.state:
+            self._committed = None
+            try:
+                await self.device.start(executable, commands)
+            except DeviceError as error:
+                raise Refusal(StatusCode.INTERNAL, f"the switch does not start: {error}") from None
 
     def _use(self, pipeline: Pipeline) -> None:
         self._committed = pipeline

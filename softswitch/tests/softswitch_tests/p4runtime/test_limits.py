@@ -3,8 +3,10 @@
 """Tests of the limits on what clients can make the server keep."""
 
 import asyncio
+import json
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from typing import Any
 
@@ -21,11 +23,22 @@ from softswitch.p4runtime.server import MOST_CONNECTIONS
 from softswitch.p4runtime.service import MOST_STREAMS
 from softswitch.p4runtime.status import Refusal
 from softswitch.p4runtime.storage import Storage
-from softswitch_tests.p4runtime.controller import DELETE, INSERT, PATIENCE_S, Controller, Names, exact, refused, update
+from softswitch_tests.p4runtime.controller import (
+    DELETE,
+    DEVICE_ID,
+    INSERT,
+    PATIENCE_S,
+    Controller,
+    Names,
+    exact,
+    refused,
+    update,
+)
 from softswitch_tests.p4runtime.frames import EXACT, frame
 from softswitch_tests.p4runtime.running import Served, served
 from softswitch_tests.p4runtime.test_profiles import group, member, one_shot
 from softswitch_tests.p4runtime.test_replication import group as multicast
+from softswitch_tests.pipeline.harness import PROGRAMS
 
 MB = 1 << 20
 
@@ -165,6 +178,29 @@ def test_connections_are_limited(lone: Served) -> None:
             assert later.arbitrate().status.code == 0
 
 
+def test_a_long_read_does_not_hold_up_other_calls(lone: Served) -> None:
+    n_cells = 1 << 19
+    program, document = Names("controlled"), json.loads((PROGRAMS / "controlled.json").read_bytes())
+    for register in document["register_arrays"]:
+        register["size"] = n_cells
+    for described in program.p4info.registers:
+        described.size = n_cells
+    with closing(Controller(lone.address, 1)) as client:
+        assert client.arbitrate().status.code == 0
+        config = {"p4info": program.p4info, "p4_device_config": json.dumps(document).encode()}
+        client.call_set("VERIFY_AND_COMMIT", config=config)
+        request = v1.ReadRequest(device_id=DEVICE_ID, entities=[v1.Entity(register_entry={})])
+        read = client.calls["Read"](request)
+        n_answered = 0
+        with ThreadPoolExecutor(1) as pool:
+            first = pool.submit(next, read)
+            while not first.done():
+                assert client.calls["Capabilities"](v1.CapabilitiesRequest()).p4runtime_api_version
+                n_answered += 1
+        assert n_answered >= 5
+        assert len(first.result().entities) + sum(len(answer.entities) for answer in read) == 2 * n_cells
+
+
 def test_refused_streams_keep_nothing(lone: Served) -> None:
     for number in range(3 * MOST_STREAMS):
         with closing(Controller(lone.address, 1, f"{number}-" + "r" * MB)) as client:
@@ -256,7 +292,7 @@ def entities(count: int, n_bytes: int) -> list[Any]:
 def test_answers_fit_into_the_messages_of_clients(count: int, n_bytes: int) -> None:
     waiting = WaitingBytes()
     collected = Answers(waiting)
-    collected.add(entities(count, n_bytes))
+    list(collected.add(entities(count, n_bytes)))
     taken = list(collected.taken())
     assert sum(len(v1.ReadResponse.FromString(answer).entities) for answer in taken) == count
     assert all(taken)
@@ -267,10 +303,10 @@ def test_answers_fit_into_the_messages_of_clients(count: int, n_bytes: int) -> N
 def test_the_answers_to_a_read_are_limited() -> None:
     waiting = WaitingBytes()
     collected = Answers(waiting)
-    collected.add(entities(3, MB))
+    list(collected.add(entities(3, MB)))
     before = waiting.value
     with pytest.raises(Refusal, match=f"more than {answers.MOST_ANSWER_BYTES} bytes; read single") as refusal:
-        collected.add(entities(answers.MOST_ANSWER_BYTES // MB, MB))
+        list(collected.add(entities(answers.MOST_ANSWER_BYTES // MB, MB)))
     assert refusal.value.code is StatusCode.RESOURCE_EXHAUSTED
     assert waiting.value == before
     assert len(list(collected.taken())) == 3
@@ -280,10 +316,10 @@ def test_the_answers_that_wait_are_limited_except_short_ones() -> None:
     waiting = WaitingBytes()
     readers = [Answers(waiting) for _ in range(answers.MOST_WAITING_BYTES // answers.MOST_ANSWER_BYTES + 1)]
     for reader in readers[:-1]:
-        reader.add(entities(answers.MOST_ANSWER_BYTES // MB - 1, MB))
+        list(reader.add(entities(answers.MOST_ANSWER_BYTES // MB - 1, MB)))
     with pytest.raises(Refusal, match="unread answers to all Reads"):
-        readers[-1].add(entities(8, MB))
-    readers[-1].add(entities(1000, 100))
+        list(readers[-1].add(entities(8, MB)))
+    list(readers[-1].add(entities(1000, 100)))
     for reader in readers:
         reader.close()
     assert waiting.value == 0
