@@ -29,6 +29,8 @@ _SOURCE = """\
 """
 UNSTATED = "not stated"
 """The sentence of the paper of a claim that the paper does not make."""
+_FIRST_COLUMNS = 6
+"""The number of columns of a first table in a hand-written page. `reproduce --show --full` prints all."""
 _FEW_WORDS = 3
 """The most words in which claims in one row of a table differ."""
 _FORMER = "†"
@@ -77,7 +79,8 @@ def with_parts(text: str, parts: Mapping[str, str]) -> str:
 def _first_table(summary: Summary) -> str:
     table = summary.tables[0]
     heading = f"Scale {summary.heading}, {_seeds(summary)}, `{summary.command}`:"
-    return f"{heading}\n\n{markdown_table(table.headings, table.rows)}"
+    rows = [row[:_FIRST_COLUMNS] for row in table.rows]
+    return f"{heading}\n\n{markdown_table(table.headings[:_FIRST_COLUMNS], rows)}"
 
 
 def _outcomes(summaries: Sequence[Summary], remarks: Mapping[str, Remarks]) -> str:
