@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from sfc_testbed.analysis.formatting import NOTHING, amount, markdown_table
 from sfc_testbed.analysis.results.outcome import HOLDS, OURS, brief_tally, tally_in_sentences
@@ -145,7 +145,9 @@ def _claims(shown: Summary, numbers: Mapping[str, str]) -> list[str]:
     rows = []
     for findings in _alike(shown.claims):
         first = numbers[findings[0].claim]
-        number = first if len(findings) == 1 else f"{first}-{numbers[findings[-1].claim]}"
+        number = ", ".join(numbers[finding.claim] for finding in findings)
+        if (last := numbers[findings[-1].claim]) != first and int(last) - int(first) == len(findings) - 1:
+            number = f"{first} to {last}"
         paper = findings[0].paper
         if paper != UNSTATED and (of_paper := quoted.setdefault(paper, first)) != first:
             paper = f"as {of_paper}"
@@ -154,16 +156,16 @@ def _claims(shown: Summary, numbers: Mapping[str, str]) -> list[str]:
     return [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome"), rows)]
 
 
-def _alike(findings: Sequence[ClaimFinding]) -> Iterator[list[ClaimFinding]]:
-    """Yield the findings in order; successive findings that differ in a few words of the claim come together."""
-    group: list[ClaimFinding] = []
+def _alike(findings: Sequence[ClaimFinding]) -> list[list[ClaimFinding]]:
+    """Return the findings in groups whose claims differ in a few words, in the order of their first claims."""
+    groups: list[list[ClaimFinding]] = []
     for finding in findings:
-        if group and not _are_alike([*group, finding]):
-            yield group
-            group = []
-        group.append(finding)
-    if group:
-        yield group
+        fitting = next((group for group in groups if _are_alike([*group, finding])), None)
+        if fitting is None:
+            groups.append([finding])
+        else:
+            fitting.append(finding)
+    return groups
 
 
 def _are_alike(findings: Sequence[ClaimFinding]) -> bool:
