@@ -11,7 +11,6 @@ from collections.abc import Container, Mapping, Sequence
 from sfc_testbed.analysis.formatting import NOTHING, amount, markdown_table
 from sfc_testbed.analysis.results.outcome import HOLDS, OURS, brief_tally, tally_in_sentences
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
-from sfc_testbed.reproduction.model.experiment import Experiment
 from sfc_testbed.reproduction.record import ClaimFinding
 from sfc_testbed.reproduction.remarks import Reason, Remarks
 from sfc_testbed.reproduction.summaries import SCALES, Summary, by_experiment, largest, own_arrivals_us
@@ -127,12 +126,14 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None, notes:
         lines += [f"![{shown.experiment} at scale {shown.heading}]({picture})", "", f"*{caption}*", ""]
     for answer in remarks.answers:
         lines += [f"## {answer.question}", "", answer.answer.rstrip(), ""]
-    lines += _tables(shown, experiment)
+    lines += ["## Claims", ""] if remarks.answers else []
     claims = dict.fromkeys(finding.claim for summary in (shown, *sets) for finding in summary.claims)
     numbers = {claim: str(number) for number, claim in enumerate(claims, start=1)}
     lines += _claims(shown, numbers)
     lines += [f"Failed: {failure}" for failure in shown.failures]
-    lines += ["Repeat the runs:", "", "```sh", shown.command, "```", ""]
+    commands = [shown.command, *([f"./runner.py reproduce {shown.experiment} --show --full"] if shown.tables else [])]
+    what = "Repeat the runs, and print all figures" if shown.tables else "Repeat the runs"
+    lines += [f"{what}:", "", "```sh", *commands, "```", ""]
     lines += ["## In the paper", "", experiment.shows]
     if notes:
         lines += ["", "## In this reproduction", "", *(f"- {note}" for note in notes)]
@@ -146,7 +147,8 @@ def _claims(shown: Summary, numbers: Mapping[str, str]) -> list[str]:
     for findings in _alike(shown.claims):
         first = numbers[findings[0].claim]
         number = ", ".join(numbers[finding.claim] for finding in findings)
-        if (last := numbers[findings[-1].claim]) != first and int(last) - int(first) == len(findings) - 1:
+        last = numbers[findings[-1].claim]
+        if int(last) - int(first) == len(findings) - 1 > 1:
             number = f"{first} to {last}"
         paper = findings[0].paper
         if paper != UNSTATED and (of_paper := quoted.setdefault(paper, first)) != first:
@@ -198,19 +200,6 @@ def _joined(claims: Sequence[str]) -> str:
     before, differences, after = _compared(claims)
     end = differences[0][-1] if differences[0][-1] in ",:" else ""
     return f"{before} *{' / '.join(words.rstrip(',:') for words in differences)}*{end} {after}".strip()
-
-
-def _tables(shown: Summary, experiment: Experiment) -> list[str]:
-    """Return the section with the tables that the page of an experiment shows."""
-    on_page = {table.caption for table in experiment.tables if table.is_on_page}
-    chosen = [table for table in shown.tables if table.caption in on_page]
-    if not chosen:
-        return []
-    command = f"./runner.py reproduce {shown.experiment} --show --full"
-    lines = ["## Figures", "", f"Each cell is the median over {_seeds(shown)}. `{command}` prints all tables.", ""]
-    for table in chosen:
-        lines += [f"{table.caption}:", "", markdown_table(table.headings, table.rows)]
-    return [*lines, "## Claims", ""]
 
 
 def _basis(summary: Summary) -> str:

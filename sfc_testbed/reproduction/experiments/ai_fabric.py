@@ -107,18 +107,11 @@ def _table(caption: str, columns: tuple[Column, ...], schemes: tuple[str, ...] =
     return TableSpec(caption, columns, schemes, places, "load balancing")
 
 
-def _matrix(
-    caption: str,
-    figure: Quantity,
-    place: Mapping[str, str],
-    schemes: Iterable[str] = SCHEMES,
-    *,
-    is_on_page: bool = False,
-) -> TableSpec:
+def _matrix(caption: str, figure: Quantity, place: Mapping[str, str], schemes: Iterable[str] = SCHEMES) -> TableSpec:
     """Return a table of one figure with a row for each load balancing and a column for each scheme."""
     places = {name: {"load balancing": name} for name in BALANCINGS}
     columns = tuple(Column(scheme, figure, place, scheme) for scheme in schemes)
-    return TableSpec(caption, columns, (), places, "load balancing", is_on_page=is_on_page)
+    return TableSpec(caption, columns, (), places, "load balancing")
 
 
 def _left_to_do() -> Iterator[TableSpec]:
@@ -247,7 +240,7 @@ EXPERIMENT = Experiment(
     ),
     tables=(
         _matrix("Time of an all-to-all", ITERATION_TIME, {**ALL_TO_ALL, **HEALTHY}),
-        _matrix("Time of an all-to-all, slow link", ITERATION_TIME, {**ALL_TO_ALL, **SLOW}, is_on_page=True),
+        _matrix("Time of an all-to-all, slow link", ITERATION_TIME, {**ALL_TO_ALL, **SLOW}),
         _matrix("Time of an all-to-all, failed link", ITERATION_TIME, {**ALL_TO_ALL, **FAILED}, (*ALONE, *SFC_OF)),
         _matrix("Time of a ring all-reduce", ITERATION_TIME, {**RING, **HEALTHY}),
         _matrix("P99 FCT slowdown of Hadoop messages up to 10 KB", _SMALL, {**HADOOP, **HEALTHY}),
