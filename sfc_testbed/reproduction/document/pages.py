@@ -23,9 +23,7 @@ Pictures = Mapping[str, str]
 """The path of each experiment's picture, relative to the folder of the pages."""
 
 _PART = re.compile(r"(<!-- begin (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
-_SOURCE = """\
-<!-- `python -m sfc_testbed.reproduction.document` makes this page from docs/stored; edit only the remarks there. -->
-"""
+_SOURCE = "<!-- generated: python -m sfc_testbed.reproduction.document -->\n"
 UNSTATED = "not stated"
 """The sentence of the paper of a claim that the paper does not make."""
 _FIRST_COLUMNS = 6
@@ -213,7 +211,7 @@ def _basis(summary: Summary) -> str:
     former = f" The runs were made {_FORMER_NOTE}." if summary.has_former_paths else ""
     return (
         f"*Measured* is {of}{_seeds(summary)} at scale {summary.scale} ({amount(summary.runs, 'run')}){length}."
-        f"{verdicts}{former} The [overview]({SUMMARY_PAGE}) explains columns and scales."
+        f"{verdicts}{former} [Columns and scales]({SUMMARY_PAGE}#how-to-read-the-results)"
     )
 
 
