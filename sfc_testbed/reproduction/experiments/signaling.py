@@ -111,10 +111,8 @@ _CURVES = CurveSelection(
 EXPERIMENT = Experiment(
     title="Signaling: 63:1 incast without congestion control",
     paper="Fig. 1",
-    shows="The figure shows the queue depth over the first 4 ms of a 63:1 incast without congestion control, "
-    "for OnRamp, Egress BTS, Ingress BTS, and Ingress BTS + Cache, which is SFC. OnRamp settles at about "
-    "13 MB within 2 ms. Egress BTS keeps oscillating and peaks at the level at which OnRamp settles. "
-    "Ingress BTS is steady within 1 ms at a lower level. The cache lowers the level further.",
+    shows="OnRamp settles at about 13 MB within 2 ms. Egress BTS oscillates and peaks at this level. Ingress BTS is "
+    "steady within 1 ms at a lower level, and the cache lowers the level further.",
     scenario=SIGNALING,
     grids={"ci": _GRID, "laptop": _LIVE, "paper": _GRID},
     claims=(

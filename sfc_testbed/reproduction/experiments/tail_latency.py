@@ -139,9 +139,8 @@ def tail_latency(
     return Experiment(
         title=f"Tail latency: {traffic} with 8 % incast, HPCC",
         paper=paper,
-        shows="The figure shows (a) the P95 and P99 FCT slowdown of the all-to-all traffic by message size, and the "
-        "distributions of (b) the shared buffer of every switch and (c) the throughput of every receiver, for "
-        "IRN (no flow control), OnRamp and SFC.",
+        shows="The figure shows P95 and P99 FCT slowdown by message size, shared buffers, and receivers' "
+        "throughput, for IRN (no flow control), OnRamp and SFC.",
         scenario=scenario,
         grids={"ci": grid, "laptop": grid, "paper": grid},
         claims=(*CLAIMS, *more_claims),
