@@ -261,6 +261,8 @@ EXPERIMENT = Experiment(
         "number. After a first run, buffers and incast messages were made four times as large, in proportion to the "
         "rate, and one claim was changed: instead of bytes over the failed link, it measures the time for which "
         "packets wait for this link.",
+        "Unless a claim names a congestion control, it is tested with a static window, HPCC and Swift (claims about "
+        "SFC: a static window and HPCC). The least favourable of them gives the measured value.",
         "Hosts and links have 400 Gb/s, and a ToR has as many uplinks as hosts. Two jobs share the fabric, each on "
         "half of every rack's hosts. Messages of the all-to-all have 1.5 MB (three BDP), and an incast's 1 MB.",
         "The slow link is tor1-spine1 at 25 % of its rate. The failed link is the same; it fails after 20 us, and "

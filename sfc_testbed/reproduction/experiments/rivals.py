@@ -374,7 +374,7 @@ EXPERIMENT = Experiment(
         ),
         *(
             _pairs(
-                f"{name}: with every congestion control that PFC was used with, SFC's P99 FCT slowdown is below PFC's",
+                f"{name}: with every congestion control that ran with PFC, SFC's P99 FCT slowdown is below PFC's",
                 "spreads congestion throughout the network core",
                 slowdown(99),
                 [(f"sfc+{control}", f"pfc+{control}") for control in WITH_PFC],
