@@ -548,6 +548,5 @@ EXPERIMENT = Experiment(
         "3 ms. `--set arrivals_us` sets both.",
         "The completion time of an incast is the time from the first start to the last finish of its "
         "messages. Jain's index is computed from the mean rates of an incast's messages, averaged over incasts.",
-        "In the tables, each cell is the median over the seeds. docs/rivals.md explains the columns.",
     ),
 )

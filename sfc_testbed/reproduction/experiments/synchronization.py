@@ -92,7 +92,7 @@ EXPERIMENT = Experiment(
             at_most=1.0,
         ),
         Judged(
-            "At the largest degree, SFC's peak buffer over that without flow control falls with every longer interval",
+            "At the largest degree, the longer the interval, the lower SFC's peak buffer relative to that without flow control",
             "the benefit is larger as the interval increases",
             _benefit_grows,
         ),
