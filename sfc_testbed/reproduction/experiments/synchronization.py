@@ -92,7 +92,7 @@ EXPERIMENT = Experiment(
             at_most=1.0,
         ),
         Judged(
-            "At the largest degree, SFC's peak buffer relative to that without flow control falls as the interval grows",
+            "At the largest degree, SFC's peak buffer relative to no flow control falls as the interval grows",
             "the benefit is larger as the interval increases",
             _benefit_grows,
         ),
