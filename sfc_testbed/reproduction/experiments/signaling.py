@@ -184,9 +184,8 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         f"There is no congestion control. A sender has at most {WINDOW_BYTES:,} B in flight, which is the "
-        "paper's 13 MB divided by 63 senders. This cap alone decides where the queue settles with OnRamp and "
-        "where it peaks with egress BTS: without flow control, the queue settles there, too. The two claims "
-        "about this level are therefore ours.",
+        "paper's 13 MB divided by 63 senders. This cap alone decides the level at which the queue settles with "
+        "OnRamp and peaks with egress BTS, so the two claims about this level are ours.",
         "Loss recovery is go-back-N, which does not limit the bytes in flight. No packet is lost.",
         "Every scale has the paper's size. Scale laptop runs live on Mininet, which needs root, except for "
         "the runs with other distances between the ToRs.",
