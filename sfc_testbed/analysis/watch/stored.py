@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from sfc_testbed.analysis.metrics.iterations import Waits
+from sfc_testbed.analysis.metrics.iterations import Waits, last_ended, message_ends
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.analysis.watch.chunk import chunk_of
 from sfc_testbed.analysis.watch.scene import node_numbers, scene_of
@@ -25,7 +24,9 @@ from sfc_testbed.topologies.model import Topology
 
 MOST_ROWS: Mapping[str, int] = {"queues": 50_000, "links": 50_000, "signals": 15_000, "goodput": 20_000, "flows": 8_000}
 """The most rows of each part on a page. With all of them, a run takes about 5 MB."""
-_FLOW_COLUMNS = ("start_us", "finish_us", "received_us", "ideal_fct_us", "paused_us", "packets_resent", "timeouts")
+_MEASURED = ("start_us", "finish_us", "received_us", "ideal_fct_us", "paused_us", "packets_resent", "timeouts")
+FLOW_COLUMNS = ("flow_id", "src", "dst", "tag", "size_bytes", "slowdown", "job", *_MEASURED)
+"""The columns of flows that a page uses."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,16 @@ class Thinned:
 def run_content(watched: Watched) -> dict[str, Any]:
     """Return the scene and the chunks of a run."""
     run, nodes = watched.run, node_numbers(watched.topology)
-    queue_us, link_us = (_interval_us(rows, default) for rows, default in ((run.queues, 10.0), (run.links, 20.0)))
+    queue_us = _interval_us(run.queues.filter(pl.col("port") == WHOLE_BUFFER), ("switch",), 10.0)
+    link_us = _interval_us(run.links, ("switch", "port"), 2 * queue_us)
     held = run.queues.filter((pl.col("port") != WHOLE_BUFFER) | (pl.col("high_water_bytes") > 0))
     queues = _merged(held, queue_us, "queues", ("switch", "port", "class"))
     links = _merged(run.links, link_us, "links", ("switch", "port"))
     signals = _sampled(run.signals.sort("received_us"), "signals")
     goodput = _sampled(run.goodput.sort("from_us"), "goodput")
     flows = _slowest(run.flows)
-    drops = sum(run.result.drops.values()) if run.result.drops is not None else None
+    has_drops = run.result.drops is None or sum(run.result.drops.values()) > 0
+    has_unseen_pauses = watched.pauses is None and run.result.pfc is not None and run.result.pfc.sent > 0
     last_us = _last_us(run)
     scene = scene_of(
         watched.topology,
@@ -73,17 +76,21 @@ def run_content(watched: Watched) -> dict[str, Any]:
         thresholds_bytes=run.thresholds_bytes,
         faults=run.fault_spans,
         end_us=last_us,
-        drops=drops,
-        notes=[*_thinning_notes(queues, links, signals, goodput, flows), *_missing_notes(watched)],
+        infers_pauses=has_unseen_pauses,
+        notes=[
+            *_thinning_notes(queues, links, signals, goodput, flows),
+            *_missing_notes(run, has_unseen_pauses=has_unseen_pauses),
+        ],
     )
-    after = _last_ended(flows.rows, watched.waits)
     parts = {
         "queues": queues.rows,
         "links": links.rows,
         "signals": signals.rows,
         "goodput": goodput.rows,
-        "flows": flows.rows.select("flow_id", *_FLOW_COLUMNS).with_columns(after=after),
-        **({"drops": lost_bytes(run.queues, run.links, link_us)} if drops else {}),
+        "flows": flows.rows.select("flow_id", *_MEASURED).with_columns(
+            after=pl.Series(_last_ended(flows.rows, watched.waits), dtype=pl.UInt32)
+        ),
+        **({"drops": lost_bytes(run.queues, run.links, link_us)} if has_drops else {}),
         **({} if watched.pauses is None else {"pauses": watched.pauses}),
     }
     return {"scene": scene, "chunks": [chunk_of(nodes, last_us, **parts)]}
@@ -108,11 +115,10 @@ def lost_bytes(queues: pl.LazyFrame, links: pl.LazyFrame, interval_us: float) ->
     return answer(balance.select("time_us", "switch", lost_bytes=lost).filter(pl.col("lost_bytes") > 0))
 
 
-def _interval_us(rows: pl.LazyFrame, default_us: float) -> float:
-    """Return the usual time between samples."""
-    steps = answer(rows.select(pl.col("time_us").unique().sort().diff()))["time_us"].drop_nulls()
-    usual = steps.filter(steps > 1e-3).median() if len(steps) else None
-    return float(usual) if isinstance(usual, float) else default_us
+def _interval_us(rows: pl.LazyFrame, keys: Sequence[str], default_us: float) -> float:
+    """Return the usual time between samples of one place."""
+    steps = answer(rows.select(pl.col("time_us").diff().over(keys).median())).item()
+    return float(steps) if steps else default_us
 
 
 def _merged(rows: pl.LazyFrame, interval_us: float, part: str, keys: Sequence[str]) -> Thinned:
@@ -161,9 +167,12 @@ def _last_us(run: Run) -> float:
     return max((float(time_us) for time_us in times if isinstance(time_us, float)), default=0.0)
 
 
-def _last_ended(flows: pl.DataFrame, waits: Waits) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _last_ended(flows: pl.DataFrame, waits: Waits) -> list[int]:
     """Return, for each flow, the one that ended last of those that it waited for; 0 without any."""
-    return np.zeros(flows.height, dtype=np.int64)
+    if not waits:
+        return [0] * flows.height
+    ends = message_ends(flows)
+    return [last_ended(number, waits, ends) for number in flows["flow_id"]]
 
 
 def _thinning_notes(queues: Thinned, links: Thinned, signals: Thinned, goodput: Thinned, flows: Thinned) -> list[str]:
@@ -185,11 +194,10 @@ def _thinning_notes(queues: Thinned, links: Thinned, signals: Thinned, goodput: 
     return notes
 
 
-def _missing_notes(watched: Watched) -> list[str]:
-    result = watched.run.result
-    if watched.pauses is None and result.pfc is not None and result.pfc.sent:
-        return [
-            f"The switches sent {result.pfc.sent:,} PFC frames, which were not recorded. To see them: "
-            f"{watched.run.command} --pcap switches"
-        ]
-    return []
+def _missing_notes(run: Run, *, has_unseen_pauses: bool) -> list[str]:
+    if not has_unseen_pauses or run.result.pfc is None:
+        return []
+    return [
+        f"The switches sent {run.result.pfc.sent:,} PFC frames, which were not captured. With --pcap and the names of "
+        f"switches, such as {run.command} --pcap tor1,tor2, the page shows them."
+    ]
