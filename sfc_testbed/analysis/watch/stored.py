@@ -24,6 +24,8 @@ from sfc_testbed.topologies.model import Topology
 
 MOST_ROWS: Mapping[str, int] = {"queues": 50_000, "links": 50_000, "signals": 15_000, "goodput": 20_000, "flows": 8_000}
 """The most rows of each part on a page. With all of them, a run takes about 5 MB."""
+_MOST_NAMED = 8
+"""The most switches that a command names."""
 _MEASURED = ("start_us", "finish_us", "received_us", "ideal_fct_us", "paused_us", "packets_resent", "timeouts")
 FLOW_COLUMNS = ("flow_id", "src", "dst", "tag", "size_bytes", "slowdown", "job", *_MEASURED)
 """The columns of flows that a page uses."""
@@ -79,7 +81,7 @@ def run_content(watched: Watched) -> dict[str, Any]:
         infers_pauses=has_unseen_pauses,
         notes=[
             *_thinning_notes(queues, links, signals, goodput, flows),
-            *_missing_notes(run, has_unseen_pauses=has_unseen_pauses),
+            *_missing_notes(watched, has_unseen_pauses=has_unseen_pauses),
         ],
     )
     parts = {
@@ -90,29 +92,28 @@ def run_content(watched: Watched) -> dict[str, Any]:
         "flows": flows.rows.select("flow_id", *_MEASURED).with_columns(
             after=pl.Series(_last_ended(flows.rows, watched.waits), dtype=pl.UInt32)
         ),
-        **({"drops": lost_bytes(run.queues, run.links, link_us)} if has_drops else {}),
+        **({"drops": lost_bytes(run.queues, run.links, queue_us, link_us)} if has_drops else {}),
         **({} if watched.pauses is None else {"pauses": watched.pauses}),
     }
     return {"scene": scene, "chunks": [chunk_of(nodes, last_us, **parts)]}
 
 
-def lost_bytes(queues: pl.LazyFrame, links: pl.LazyFrame, interval_us: float) -> pl.DataFrame:
-    """Return the bytes that each switch lost in each interval: received - sent - growth of the buffer.
+def lost_bytes(queues: pl.LazyFrame, links: pl.LazyFrame, queue_us: float, link_us: float) -> pl.DataFrame:
+    """Return the bytes that each switch lost in each interval of links: received - sent - growth of the buffer.
 
     Frames that a switch itself creates, such as BTS, count as sent and make the figure smaller.
     """
-    signed = (pl.col(name).cast(pl.Int64) for name in ("received_bytes", "sent_bytes"))
-    sums = links.group_by("switch", "time_us").agg(column.sum() for column in signed).sort("time_us")
-    depths = (
-        queues.filter(pl.col("port") == WHOLE_BUFFER)
-        .select("switch", "time_us", depth=pl.col("depth_bytes").cast(pl.Int64))
-        .sort("time_us")
-    )
-    joined = sums.join_asof(depths, on="time_us", by="switch").with_columns(begin_us=pl.col("time_us") - interval_us)
-    earlier = depths.rename({"time_us": "begin_us", "depth": "depth_before"})
-    balance = joined.sort("begin_us").join_asof(earlier, on="begin_us", by="switch", tolerance=interval_us / 2)
-    lost = pl.col("received_bytes") - pl.col("sent_bytes") - pl.col("depth") + pl.col("depth_before").fill_null(0)
-    return answer(balance.select("time_us", "switch", lost_bytes=lost).filter(pl.col("lost_bytes") > 0))
+    tick = (pl.col("time_us") / queue_us).round().cast(pl.Int64)
+    sums = [pl.col(name).cast(pl.Int64).sum() for name in ("received_bytes", "sent_bytes")]
+    balance = links.group_by("switch", "time_us").agg(*sums).with_columns(tick=tick).sort("time_us", "switch")
+    whole = queues.filter(pl.col("port") == WHOLE_BUFFER)
+    depths = whole.select("switch", tick=tick, depth=pl.col("depth_bytes").cast(pl.Int64))
+    earlier = depths.with_columns(pl.col("tick") + round(link_us / queue_us)).rename({"depth": "before"})
+    for known in (depths, earlier):
+        balance = balance.join(known, on=("switch", "tick"), how="left", maintain_order="left")
+    growth = pl.col("depth").fill_null(0) - pl.col("before").fill_null(0)
+    lost = balance.with_columns(lost_bytes=pl.col("received_bytes") - pl.col("sent_bytes") - growth)
+    return answer(lost.select("time_us", "switch", "lost_bytes").filter(pl.col("lost_bytes") > 0))
 
 
 def _interval_us(rows: pl.LazyFrame, keys: Sequence[str], default_us: float) -> float:
@@ -194,10 +195,12 @@ def _thinning_notes(queues: Thinned, links: Thinned, signals: Thinned, goodput: 
     return notes
 
 
-def _missing_notes(run: Run, *, has_unseen_pauses: bool) -> list[str]:
-    if not has_unseen_pauses or run.result.pfc is None:
+def _missing_notes(watched: Watched, *, has_unseen_pauses: bool) -> list[str]:
+    pfc = watched.run.result.pfc
+    if not has_unseen_pauses or pfc is None:
         return []
+    switches = ",".join(switch.name for switch in watched.topology.switches[:_MOST_NAMED])
     return [
-        f"The switches sent {run.result.pfc.sent:,} PFC frames, which were not captured. With --pcap and the names of "
-        f"switches, such as {run.command} --pcap tor1,tor2, the page shows them."
+        f"{pfc.sent:,} PFC frames were sent, but not captured. Captures of switches show them: "
+        f"{watched.run.command} --pcap {switches}"
     ]

@@ -403,7 +403,7 @@
     });
   }
 
-  const fullest = () => Math.max(1, ...runs.map(run => run.ranked[0]?.peak ?? 0));
+  const fullest = () => Math.max(20e3, ...runs.map(run => run.ranked[0]?.peak ?? 0));
 
   function drawSwitches(run, context) {
     const walls = new Path2D();
@@ -412,14 +412,21 @@
     drawQueues(run, context);
     context.strokeStyle = color("--axis"); context.lineWidth = 1; context.stroke(walls);
     context.textAlign = "left"; context.textBaseline = "bottom";
+    context.strokeStyle = color("--panel"); context.lineWidth = 4;
+    const labelled = new Map();
     for (let node = run.hosts; node < run.names.length; node++) {
       const box = run.boxes[node], lost = run.drops.get(node)?.during(time) ?? 0, wide = context.measureText(run.names[node]).width;
       context.fillStyle = color("--ink");
-      if (wide < box.width * 1.3) context.fillText(run.names[node], box.x + 1, box.y - 2);
+      if (box.x > (labelled.get(box.y) ?? 0)) {
+        context.strokeText(run.names[node], box.x + 1, box.y - 2);
+        context.fillText(run.names[node], box.x + 1, box.y - 2);
+        labelled.set(box.y, box.x + wide + 8);
+      }
       if (!lost) continue;
       context.strokeStyle = context.fillStyle = color("--bad"); context.lineWidth = 4;
       context.strokeRect(box.x, box.y, box.width, box.height);
       context.fillText(`✕ ${bytesText(lost)} dropped`, box.x + wide + 10, box.y - 2);
+      context.strokeStyle = color("--panel");
     }
   }
 
