@@ -12,10 +12,8 @@ from typing import Any
 from markupsafe import Markup
 
 from os_helpers.visible import visible
-from sfc_testbed.analysis.report.html_pages import TEMPLATES, render
+from sfc_testbed.analysis.report.html_pages import TEMPLATES, WATCH_FILE, render
 from sfc_testbed.telemetry.atomic_file import replace_text
-
-WATCH_FILE = "watch.html"
 
 
 def write_watch_page(folder: Path, contents: Sequence[Mapping[str, Any]], heading: str) -> Path:

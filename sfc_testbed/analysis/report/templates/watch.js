@@ -347,10 +347,10 @@
 
   function addFigure(run) {
     const caption = element("figcaption", {}, element("span", {textContent: run.scene.label}), " ", element("span", {className: "state"}));
-    const network = element("canvas"), chart = element("canvas"), head = element("div", {className: "head"}), curves = element("ul", {className: "key"});
+    const under = element("canvas", {className: "under"}), network = element("canvas"), chart = element("canvas"), head = element("div", {className: "head"}), curves = element("ul", {className: "key"});
     network.setAttribute("role", "img");
     network.setAttribute("aria-label", `Network of ${run.scene.label}`);
-    by("runs").append(element("figure", {}, caption, element("div", {className: "net"}, network),
+    by("runs").append(element("figure", {}, caption, element("div", {className: "net"}, under, network),
       element("div", {className: "chart"}, chart, head), curves));
     network.addEventListener("click", event => pick(run, event.offsetX, event.offsetY));
     network.addEventListener("mousemove", event => { network.title = hovered(run, event.offsetX, event.offsetY); });
@@ -358,15 +358,15 @@
     chart.addEventListener("pointerdown", event => { chart.setPointerCapture(event.pointerId); seekTo(event); });
     chart.addEventListener("pointermove", event => { if (event.buttons) seekTo(event); });
     for (const note of run.scene.notes) by("notes").append(element("li", {textContent: `${run.scene.label}: ${note}`}));
-    return {network, chart, head, curves, state: caption.lastChild};
+    return {under, network, chart, head, curves, state: caption.lastChild};
   }
 
   function drawNetwork(run) {
-    const room = run.figure.network.parentElement.clientWidth, width = Math.max(room, Math.min(4000, run.hosts * 2.4));
+    const room = run.figure.network.parentElement.clientWidth, width = Math.max(room, Math.min(4000, run.hosts * 2));
     if (run.width !== width) run.layOut(width);
     const context = prepared(run.figure.network, width, run.height);
     context.font = `12px ${font}`;
-    drawLinks(run, context);
+    drawLinks(run);
     drawSwitches(run, context);
     drawHosts(run, context);
     const dots = run.movingDots(time);
@@ -385,20 +385,25 @@
     if (radius > 2) { context.strokeStyle = color(rim); context.lineWidth = 1.5; context.stroke(); }
   }
 
-  function drawLinks(run, context) {
-    const levels = USES.map(() => new Path2D());
-    for (const link of run.links)
-      for (const port of [link.a, link.b]) {
-        const use = port.sent.during(time) * 8e6 / (link.rate * run.scene.link_interval_us) / 1e0;
-        const level = USES.findLastIndex(([least]) => use >= least), path = levels[level];
-        const [x, y] = run.onLink(port, 0), [toX, toY] = run.onLink(port, 1);
+  // Draws the links below everything else. They change only with a sample.
+  function drawLinks(run) {
+    const state = [Math.ceil(time / run.scene.link_interval_us - 1e-6), run.width, run.version, color("--ink")].join("|");
+    if (run.drawnLinks === state) return;
+    run.drawnLinks = state;
+    const context = prepared(run.figure.under, run.width, run.height), levels = USES.map(() => new Path2D()), hasRoom = run.spacing > 7;
+    for (const link of run.links) {
+      const uses = [link.a, link.b].map(port => port.sent.during(time) * 8e6 / (link.rate * run.scene.link_interval_us));
+      const shown = hasRoom ? [[link.a, uses[0]], [link.b, uses[1]]] : [[link.a, Math.max(...uses)]];
+      for (const [port, use] of shown) {
+        const path = levels[USES.findLastIndex(([least]) => use >= least)], [x, y] = run.onLink(port, 0), [toX, toY] = run.onLink(port, 1);
         path.moveTo(x, y);
         if (link.bend) path.quadraticCurveTo((x + toX) / 2, (y + toY) / 2 - link.bend, toX, toY); else path.lineTo(toX, toY);
         drawn++;
       }
+    }
     levels.forEach((path, at) => {
       context.strokeStyle = color(USES[at][1]);
-      context.lineWidth = Math.max(.5, USES[at][2] * Math.min(1, run.spacing / 8));
+      context.lineWidth = Math.max(.7, USES[at][2] * Math.min(1, run.spacing / 8));
       context.stroke(path);
     });
   }
