@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import polars as pl
@@ -165,7 +166,7 @@ def _last_us(run: Run) -> float:
     times = [run.flows["finish_us"].max(), run.flows["start_us"].max()]
     for rows, column in ((run.queues, "time_us"), (run.signals, "received_us"), (run.goodput, "until_us")):
         times.append(answer(rows.select(pl.col(column).max())).item())
-    return max((float(time_us) for time_us in times if isinstance(time_us, float)), default=0.0)
+    return max((float(time_us) for time_us in times if isinstance(time_us, float) and isfinite(time_us)), default=0.0)
 
 
 def _last_ended(flows: pl.DataFrame, waits: Waits) -> list[int]:
