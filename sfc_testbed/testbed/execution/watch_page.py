@@ -99,7 +99,7 @@ def _pause_rows(run: Run, topology: Topology) -> Iterator[tuple[float, float, st
         try:
             for pause in captured_pauses(port):
                 if pause.direction is Direction.OUT:
-                    times = pause.begin_ns - delay_ns, (pause.end_ns - delay_ns) * bool(pause.quanta)
-                    yield (*(time_ns / 1000 for time_ns in times), port.node, port.number, pause.traffic_class)
+                    until_us = (pause.end_ns - delay_ns) / 1000 if pause.quanta else 0.0
+                    yield (pause.begin_ns - delay_ns) / 1000, until_us, port.node, port.number, pause.traffic_class
         except (CaptureError, OSError):
             continue
