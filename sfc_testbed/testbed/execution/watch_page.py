@@ -36,7 +36,7 @@ def write_watch(folders: Sequence[Path], out: Path) -> Path:
     labels = names_of([run.result for run in runs], [run.config for run in runs]).labels
     watched = [_watched(run, label) for run, label in zip(runs, labels, strict=True)]
     heading = runs[0].result.title if len(runs) == 1 else f"{runs[0].result.scenario}: {' beside '.join(labels)}"
-    return write_watch_page(out, [run_content(each) for each in watched], heading)
+    return write_watch_page(out, [run_content(each, len(watched)) for each in watched], heading)
 
 
 def write_watch_beside(folders: Sequence[Path], out: Path) -> None:
