@@ -388,9 +388,9 @@
     const parts = [heading(`Flow ${flow.id}: ${run.names[flow.src]} → ${run.names[flow.dst]}`), element("p", {textContent: facts.join("; ")})];
     const chain = [flow];
     while (run.flows.has(chain[0].after)) chain.unshift(run.flows.get(chain[0].after));
-    if (chain.length > 1) parts.push(element("h3", {textContent: "The chain of messages that it waited for"}),
+    if (chain.length > 1) parts.push(element("h3", {textContent: "The chain of messages that it waited for"}), element("div", {className: "chain"},
       table(["Flow", "From", "To", "Start", "FCT", "Ideal"], chain.map(each => [each.start, [flowButton(each.id), run.names[each.src],
-        run.names[each.dst], timeText(each.start), fctText(each), usText(each.ideal)]])));
+        run.names[each.dst], timeText(each.start), fctText(each), usText(each.ideal)]]))));
     const history = run.history(flow).map(([at, where, what, detail]) => [at, [timeText(at), where, what, detail]]);
     return [...parts, element("h3", {textContent: "History"}), table(["µs", "Where", "What", "Detail"], history)];
   }

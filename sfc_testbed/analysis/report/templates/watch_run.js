@@ -17,7 +17,7 @@ const sfcRun = (() => {
   const bytesText = value => scaled(value, [[1e9, "GB"], [1e6, "MB"], [1e3, "KB"], [1, "B"]]);
   const usText = value => scaled(value, [[1e6, "s"], [1e3, "ms"], [1, "µs"]]);
   const fctText = flow => isNaN(flow.finish) ? "not complete" : usText(flow.finish - flow.start);
-  const timeText = time => time.toLocaleString("en", {minimumFractionDigits: 2, maximumFractionDigits: 2});
+  const timeText = time => Number(time.toFixed(2)).toLocaleString("en", {minimumFractionDigits: 2});
 
   // Returns the last place in ascending times whose time is at most `time`; -1 before the first one.
   function placeOf(times, time) {
