@@ -171,7 +171,7 @@
   }
 
   function drawHosts(run, context) {
-    const radius = Math.max(1.2, Math.min(9, run.spacing * .36)), widest = Math.max(...run.names.slice(0, run.hosts).map(name => name.length)) * 7 + 4;
+    const radius = Math.max(1.2, Math.min(9, run.spacing * .36)), widest = Math.max(...run.names.slice(0, run.hosts).map(name => name.length)) * 7.5 + 6;
     const every = Math.max(1, Math.ceil(widest / run.spacing));
     context.textAlign = "center"; context.textBaseline = "top";
     for (let node = 0; node < run.hosts; node++) {
@@ -219,11 +219,11 @@
     context.textAlign = "center";
     for (const at of ticks(last)) context.fillText(`${at.toLocaleString("en")}${at ? "" : " µs"}`, x(at), axis.top + axis.height + 13);
     context.setLineDash([3, 3]); context.strokeStyle = color("--muted"); context.textAlign = "right";
-    let above = Infinity;
-    for (const [name, value] of Object.entries(run.scene.thresholds_bytes).sort(([, one], [, other]) => one - other))
+    let above = -Infinity;
+    for (const [name, value] of Object.entries(run.scene.thresholds_bytes).sort(([, one], [, other]) => other - one))
       if (value < scale) {
         across(value);
-        if (y(value) < above - 14) context.fillText(name, right - 2, (above = y(value)) - 8);
+        if (y(value) > above + 14) context.fillText(name, right - 2, (above = y(value)) - 8);
       }
     context.setLineDash([]);
     context.save(); context.beginPath(); context.rect(axis.left, 0, axis.width + 1, axis.top + axis.height + 1); context.clip();
