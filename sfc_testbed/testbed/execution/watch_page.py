@@ -67,7 +67,8 @@ def _watched(run: Run, label: str) -> Watched:
 
 def _waits(run: Run) -> Waits:
     """Return the messages that each flow waits for; none if too many flows are left out to follow a chain."""
-    if run.flows["job"].null_count() == run.flows.height or run.flows.height > MOST_ROWS["flows"]:
+    has_waits = run.config is not None and bool(run.config.jobs or run.config.ideal_completion_us)
+    if not has_waits or run.flows.height > MOST_ROWS["flows"]:
         return {}
     try:
         return number_flows(stored_flows(run.folder, run.config)[1].requests).waits
