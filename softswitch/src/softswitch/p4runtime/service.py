@@ -14,7 +14,7 @@ from softswitch.p4runtime import messages
 from softswitch.p4runtime.answers import Answers, WaitingBytes
 from softswitch.p4runtime.arbitration import Client
 from softswitch.p4runtime.batches import Batch
-from softswitch.p4runtime.outbox import Outbox
+from softswitch.p4runtime.outbox import Outbox, UnreadBytes
 from softswitch.p4runtime.session import Session
 from softswitch.p4runtime.status import DETAILS_KEY, Refusal, refuse, refusing
 
@@ -32,6 +32,7 @@ class Service:
         self._session = session
         self._metadata_bytes = metadata_bytes
         self._waiting = WaitingBytes()
+        self._unread = UnreadBytes()
         self._streams: set[Outbox] = set()
 
     def end_streams(self) -> None:
@@ -112,7 +113,7 @@ class Service:
         def leave_soon() -> None:  # not while the clients of the role are being notified
             asyncio.get_running_loop().call_soon(leave)
 
-        outbox = Outbox(leave_soon)
+        outbox = Outbox(leave_soon, self._unread)
         client = Client(outbox.put)
         reading = asyncio.ensure_future(self._read_stream(requests, client, outbox))
         self._streams.add(outbox)
@@ -124,6 +125,7 @@ class Service:
         finally:
             leave()
             self._streams.discard(outbox)
+            outbox.forget()
 
     async def Capabilities(self, request: Any, context: Any) -> Any:
         if request.device_id:

@@ -18,7 +18,7 @@ from softswitch.p4runtime import answers, outbox, portions, storage
 from softswitch.p4runtime.answers import Answers, WaitingBytes
 from softswitch.p4runtime.digests import MOST_DIGEST_BYTES, Digests
 from softswitch.p4runtime.messages import client_calls, v1
-from softswitch.p4runtime.outbox import Outbox
+from softswitch.p4runtime.outbox import Outbox, UnreadBytes
 from softswitch.p4runtime.server import MOST_CONNECTIONS
 from softswitch.p4runtime.service import MOST_STREAMS
 from softswitch.p4runtime.status import Refusal
@@ -65,7 +65,7 @@ def rest_of(unread: Outbox) -> list[Any]:
 
 @pytest.mark.parametrize("n_bytes", [0, 100, 60_000, MB])
 def test_packets_above_the_limit_are_dropped(n_bytes: int) -> None:
-    unread = Outbox(pytest.fail)
+    unread = Outbox(pytest.fail, UnreadBytes())
     for _ in range(20_000 if n_bytes < 1000 else 300):
         unread.put(packet(n_bytes))
         assert unread.unread_bytes <= outbox.MOST_UNREAD_BYTES
@@ -79,7 +79,7 @@ def test_packets_above_the_limit_are_dropped(n_bytes: int) -> None:
 
 def test_a_client_that_misses_an_arbitration_is_ended() -> None:
     ended: list[bool] = []
-    unread = Outbox(lambda: ended.append(True))
+    unread = Outbox(lambda: ended.append(True), UnreadBytes())
     for _ in range(20_000):
         unread.put(arbitration(1000))
         assert unread.unread_bytes <= outbox.MOST_UNREAD_BYTES
@@ -88,6 +88,25 @@ def test_a_client_that_misses_an_arbitration_is_ended() -> None:
     assert rest_of(unread) == []
     assert unread.refusal is not None
     assert unread.refusal.code is StatusCode.RESOURCE_EXHAUSTED
+
+
+def test_the_unread_messages_of_all_clients_are_limited() -> None:
+    of_all = UnreadBytes()
+    outboxes = [Outbox(pytest.fail, of_all) for _ in range(64)]
+    for unread in outboxes:
+        for _ in range(100):
+            unread.put(packet(100_000))
+    sizes = [unread.unread_bytes for unread in outboxes]
+    assert sum(sizes) == of_all.value
+    assert outbox.MOST_UNREAD_OF_ALL_BYTES < of_all.value < outbox.MOST_UNREAD_OF_ALL_BYTES + 64 * outbox.SURE_BYTES
+    size = packet(100_000).ByteSize() + outbox.BYTES_OF_A_MESSAGE
+    assert (max(sizes), min(sizes)) == (outbox.MOST_UNREAD_BYTES // size * size, outbox.SURE_BYTES // size * size)
+    outboxes[0].forget()
+    outboxes[-1].put(packet(MB))
+    assert outboxes[-1].unread_bytes > min(sizes)
+    for unread in outboxes:
+        unread.forget()
+    assert of_all.value == 0
 
 
 def test_a_client_that_never_reads_loses_its_stream(primary: Controller, server: Served) -> None:
