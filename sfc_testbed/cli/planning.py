@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sfc_testbed.testbed.jobs.job import Tell
     from sfc_testbed.testbed.plan.plan import RunPlan
     from sfc_testbed.testbed.virtual.ranks import Ranks
+    from sfc_testbed.testbed.watch.watch import Watch
 
 EXCHANGES = ("memory", "mpi")
 
@@ -56,6 +57,19 @@ def _terminal_reporter(*, quiet: bool) -> Reporter:
     from sfc_testbed.cli.output import console, errors
 
     return TerminalReporter(errors, None if quiet else console)
+
+
+@contextmanager
+def watched(reporter: Reporter, is_wanted: bool) -> Iterator[Watch | None]:
+    """Provide the page of active runs and print its address; None without `--watch`."""
+    if not is_wanted:
+        yield None
+        return
+    from sfc_testbed.testbed.watch.watch import watching  # loads slowly
+
+    with watching() as watch:
+        reporter.note(f"watch: {watch.url}")
+        yield watch
 
 
 def note_retry(line: str) -> None:

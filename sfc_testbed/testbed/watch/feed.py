@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The runner's reports to the process that serves the page: the scene of each run, its measurements and its end.
+
+Switches and hosts do nothing for the page. The runner opens the files to which switches append their samples anyway,
+and copies the records that hosts report anyway.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sfc_testbed.analysis.watch.scene import scene_of
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.targets.common.commands import LINK_SAMPLE_NS, SAMPLE_NS
+from sfc_testbed.testbed.watch.channel import MOST_FILES, Sender
+
+MOST_FLOWS = 8_000
+"""The most planned flows on the page."""
+
+
+class Feed:
+    """The reports about one run after the other. No method waits, except that `begin` computes the scene."""
+
+    def __init__(self, sender: Sender) -> None:
+        self._sender = sender
+        self._records: dict[str, list[Sequence[Any]]] = {}
+
+    def begin(self, plan: RunPlan) -> None:
+        """Report that the run of a plan begins."""
+        self._records = {}
+        self._sender.send({"kind": "begin", "dilation": plan.dilation.factor, "scene": _scene(plan)})
+
+    def start(self, samples: Mapping[str, Path], start_ns: int, zero_ns: int | None) -> None:
+        """Report that model time 0 is at `start_ns` on the clock of the samples, and the sample file of each switch.
+
+        `zero_ns` is the same instant on CLOCK_MONOTONIC; None in virtual time.
+        """
+        names = list(samples)
+        for first in range(0, len(names), MOST_FILES):
+            part = names[first : first + MOST_FILES]
+            files = [os.open(samples[name], os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644) for name in part]
+            self._sender.send({"kind": "files", "switches": part}, files)
+        self._sender.send({"kind": "start", "start_ns": start_ns, "zero_ns": zero_ns})
+
+    def add(self, trace: str, row: Sequence[Any]) -> None:
+        """Copy a row of a trace. `flush` sends it."""
+        self._records.setdefault(trace, []).append(row)
+
+    def flush(self) -> None:
+        """Send the copied rows."""
+        if self._records:
+            records, self._records = self._records, {}
+            self._sender.send({"kind": "records", "records": records}, is_optional=True)
+        else:
+            self._sender.flush()
+
+    def end(self, sentence: str) -> None:
+        """Report the end of the run with a sentence, such as its verdict."""
+        self.flush()
+        self._sender.send({"kind": "end", "sentence": sentence, "lost": self._sender.lost})
+
+
+def _scene(plan: RunPlan) -> dict[str, Any]:
+    config = plan.config
+    return scene_of(
+        plan.topology,
+        _planned(plan.flows[:MOST_FLOWS]),
+        title=f"{config.scenario} {config.variant}",
+        label=config.variant,
+        queue_interval_us=SAMPLE_NS / 1000,
+        link_interval_us=LINK_SAMPLE_NS / 1000,
+        thresholds_bytes=config.thresholds_bytes,
+        faults=config.fault_spans,
+        notes=[f"Flows: only the first {MOST_FLOWS:,} are on this page."] if len(plan.flows) > MOST_FLOWS else [],
+    )
+
+
+def _planned(flows: Sequence[Flow]) -> pl.DataFrame:
+    """Return the planned columns of flows. The start of a flow that waits for others is null."""
+    columns = {
+        "flow_id": pl.UInt32, "src": pl.String, "dst": pl.String, "tag": pl.String, "size_bytes": pl.UInt64,
+        "start_us": pl.Float64,
+    }  # fmt: skip
+    rows = [
+        (flow.flow_id, flow.src, flow.dst, flow.tag, flow.size_bytes, None if flow.after else flow.start_ns / 1000)
+        for flow in flows
+    ]
+    return pl.DataFrame(rows, schema=columns, orient="row")

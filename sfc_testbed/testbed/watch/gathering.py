@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Gathers what is new in an active run: the samples that switches append to their files, and the records of hosts.
+
+The rows of a chunk are older than those of the next chunk. Switches and hosts report at their own times, so a chunk
+ends at a time up to which all have reported, and later rows wait.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfc_testbed.analysis.watch.chunk import Columns
+from sfc_testbed.telemetry.flow_parts import RECEIVED, SENT
+from sfc_testbed.telemetry.queue_samples import (
+    SAMPLE_DTYPE,
+    Samples,
+    is_of_link,
+    is_of_queue,
+    model_us,
+    samples_from_bytes,
+)
+from sfc_testbed.telemetry.schema import GOODPUT, SIGNALS, TraceSchema
+
+MOST_SAMPLES = 4096
+"""Samples of a switch that are read at a time; the rest is read later."""
+HOLD_NS = 150_000_000
+"""The wall time for which rows wait for earlier ones. Agents report every 50 ms, each at its own time."""
+SILENT_NS = 500_000_000
+"""The wall time after which rows no longer wait for a switch that writes no samples."""
+Row = Sequence[Any]
+
+
+class SampleFile:
+    """The file to which a switch appends its samples. It stays readable after the run has deleted it."""
+
+    def __init__(self, switch: str, descriptor: int) -> None:
+        self.switch = switch
+        self.latest_ns = 0
+        """The end of the latest interval that was read, on the clock of the samples."""
+        self._descriptor = descriptor
+        self._read_bytes = 0
+
+    def new(self, most: int = MOST_SAMPLES) -> Samples:
+        """Return samples that were not returned before, in order. A switch that starts again begins its file anew."""
+        size = os.fstat(self._descriptor).st_size
+        if size < self._read_bytes:
+            self._read_bytes = 0
+        size_of = SAMPLE_DTYPE.itemsize
+        count = min((size - self._read_bytes) // size_of, most)
+        samples = samples_from_bytes(os.pread(self._descriptor, count * size_of, self._read_bytes) if count else b"")
+        self._read_bytes += samples.nbytes
+        if samples.size:
+            self.latest_ns = int(samples["time_ns"][-1])
+        return samples
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """New rows of a run."""
+
+    until_us: float
+    """The model time up to which the run has been measured."""
+    parts: Mapping[str, Columns]
+    """The rows of each part of a chunk, by the name of the part."""
+    until_ns: int
+    """The same time in wall ns after model time 0."""
+    is_last: bool = False
+
+
+@dataclass
+class _Waiting:
+    """Rows of a trace that hosts have reported."""
+
+    schema: TraceSchema
+    time: str
+    """The column by which the rows are ordered."""
+    rows: list[Row] = field(default_factory=list)
+
+    def take(self, until_us: float) -> dict[str, Sequence[Any]]:
+        """Return the columns of the rows up to a time, in the order of time, and keep the later rows."""
+        place = self.schema.column_names.index(self.time)
+        due = sorted((row for row in self.rows if (row[place] or 0) <= until_us), key=lambda row: row[place] or 0)
+        self.rows = [row for row in self.rows if (row[place] or 0) > until_us]
+        return dict(zip(self.schema.column_names, zip(*due, strict=True), strict=True)) if due else {}
+
+
+class Gathering:
+    """The measurements of one run that the page has not got yet."""
+
+    def __init__(self, dilation_factor: int) -> None:
+        self._factor = dilation_factor
+        self._files: list[SampleFile] = []
+        self._start_ns: int | None = None
+        self._samples: list[Samples] = []
+        """Samples that wait, and the place of their file in the list of files for each of them."""
+        self._places: list[NDArray[np.intp]] = []
+        self._records = {
+            "signals": _Waiting(SIGNALS, "received_us"),
+            "goodput": _Waiting(GOODPUT, "from_us"),
+            "sent": _Waiting(SENT, "finish_us"),
+        }
+        self._received: dict[int, Row] = {}
+        """Reports of receivers by flow, until the sender's report comes."""
+
+    def open(self, files: Iterable[SampleFile]) -> None:
+        """Add the files of switches."""
+        self._files += files
+
+    def begin(self, start_ns: int) -> None:
+        """Note that model time 0 is at `start_ns` on the clock of the samples."""
+        self._start_ns = start_ns
+
+    def add(self, records: Mapping[str, Sequence[Row]]) -> None:
+        """Add records of hosts, by the name of their trace."""
+        for name, rows in records.items():
+            if name == RECEIVED.name:
+                self._received |= {row[0]: row for row in rows}
+            else:
+                self._records[name].rows.extend(rows)
+
+    def take(self, *, is_over: bool = False) -> Gathered | None:
+        """Return the new rows up to a time until which all have reported; None if there is no such time yet.
+
+        If the run is over, return all rows, at several calls if there are many samples.
+        """
+        if self._start_ns is None:
+            return None
+        is_all_read = self._read(self._start_ns)
+        latest_ns = [file.latest_ns for file in self._files]
+        newest_ns = max(latest_ns, default=0)
+        if is_over and is_all_read:
+            until_ns = newest_ns
+        else:
+            active_ns = [ns for ns in latest_ns if ns > newest_ns - SILENT_NS]
+            until_ns = min([newest_ns - HOLD_NS, *active_ns])
+        if until_ns <= self._start_ns and not is_over:
+            return None
+        until_us = (until_ns - self._start_ns) / (1000 * self._factor)
+        parts: dict[str, Columns] = self._taken_samples(until_ns, self._start_ns)
+        for name, waiting in self._records.items():
+            columns = waiting.take(inf if is_over and is_all_read else until_us)
+            if columns:
+                parts |= {"flows": self._flows(columns)} if name == SENT.name else {name: columns}
+        return Gathered(until_us, parts, until_ns - self._start_ns, is_last=is_over and is_all_read)
+
+    def close(self) -> None:
+        for file in self._files:
+            file.close()
+
+    def _read(self, start_ns: int) -> bool:
+        """Read new samples; return whether all were read."""
+        is_all = True
+        for place, file in enumerate(self._files):
+            samples = file.new()
+            is_all = is_all and len(samples) < MOST_SAMPLES
+            samples = samples[samples["time_ns"] > start_ns]
+            if samples.size:
+                self._samples.append(samples)
+                self._places.append(np.full(samples.size, place))
+        return is_all
+
+    def _taken_samples(self, until_ns: int, start_ns: int) -> dict[str, Columns]:
+        """Return the queues and links up to a time, and keep the later samples."""
+        if not self._samples:
+            return {}
+        samples, places = np.concatenate(self._samples), np.concatenate(self._places)
+        order = np.argsort(samples["time_ns"], kind="stable")
+        samples, places = samples[order], places[order]
+        count = int(np.searchsorted(samples["time_ns"], until_ns, side="right"))
+        self._samples, self._places = [samples[count:]], [places[count:]]
+        samples, places = samples[:count], places[:count]
+        times_us = model_us(samples["time_ns"], start_ns=start_ns, dilation_factor=self._factor)
+        switches = np.array([file.switch for file in self._files], dtype=object)[places]
+        parts: dict[str, Columns] = {}
+        is_held = is_of_queue(samples) & (samples["high_water_bytes"] > 0)
+        for name, chosen, columns in (("queues", is_held, _QUEUE), ("links", is_of_link(samples), _LINK)):
+            if chosen.any():
+                values = {column: samples[field][chosen] for column, field in columns.items()}
+                parts[name] = {"time_us": times_us[chosen], "switch": switches[chosen].tolist(), **values}
+        return parts
+
+    def _flows(self, sent: Mapping[str, Sequence[Any]]) -> Columns:
+        """Return reports of senders with what their receivers have reported."""
+        received = [self._received.pop(number, None) for number in sent["flow_id"]]
+        names = RECEIVED.column_names
+        columns = {
+            name: [None if row is None else row[place] for row in received]
+            for place, name in enumerate(names)
+            if name not in sent
+        }
+        return {**sent, **columns}
+
+
+_QUEUE = {name: name for name in ("port", "class", "depth_bytes", "high_water_bytes")}
+_LINK = {"port": "port", "sent_bytes": "high_water_bytes", "received_bytes": "depth_bytes"}
+"""The fields of samples by the columns of the traces."""

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The recorder of a run that a page shows: it also copies the records that the page needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sfc_testbed.telemetry.flow_parts import RECEIVED, SENT
+from sfc_testbed.telemetry.schema import GOODPUT, SIGNALS, TraceSchema
+from sfc_testbed.telemetry.writer import RowValues, SegmentWriter
+from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.recording.recorder import Recorder
+from sfc_testbed.testbed.watch.feed import Feed
+
+SHOWN = (SIGNALS, GOODPUT, SENT, RECEIVED)
+
+
+class _CopyingWriter(SegmentWriter):
+    """A writer that also gives each row to `copy`."""
+
+    def __init__(self, folder: Path, schema: TraceSchema, copy: Callable[[str, RowValues], None]) -> None:
+        super().__init__(folder, schema)
+        self._copy = copy
+
+    def append_values(self, values: RowValues) -> None:
+        super().append_values(values)
+        self._copy(self.schema.name, values)
+
+
+class WatchedRecorder(Recorder):
+    """A recorder whose records also go to the page."""
+
+    def __init__(self, plan: RunPlan, folder: Path, feed: Feed) -> None:
+        self._feed = feed
+        super().__init__(plan, folder)
+        self._switches = [switch.name for switch in plan.topology.switches]
+        feed.begin(plan)
+
+    @property
+    def is_save_due(self) -> bool:
+        """Whether records should be saved now. The clocks ask this often, so the copies are sent here."""
+        self._feed.flush()
+        return super().is_save_due
+
+    def begin(self, start_ns: int, zero_ns: int | None = None) -> None:
+        super().begin(start_ns, zero_ns)
+        self._feed.start({name: self._journal.samples(name) for name in self._switches}, start_ns, zero_ns)
+
+    def writer(self, schema: TraceSchema) -> SegmentWriter:
+        folder = self._journal.segments(schema)
+        return _CopyingWriter(folder, schema, self._feed.add) if schema in SHOWN else super().writer(schema)
