@@ -151,7 +151,7 @@ def scenario(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> 
     if unfinished := session.journal.unfinished():
         terminal.say(f"messages under way end unfinished: {len(unfinished)} (`wait` first to let them finish)")
     with session.emptied():
-        stored = execute(plan, _RUNS, Silent(), _on(session))
+        stored = execute(plan, _RUNS, Silent(), _on(session), watch=session.page)
     return _outcome(stored.result, stored.report)
 
 

@@ -9,7 +9,7 @@ and copies the records that hosts report anyway.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,12 @@ class Feed:
             files = [os.open(samples[name], os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644) for name in part]
             self._sender.send({"kind": "files", "switches": part}, files)
         self._sender.send({"kind": "start", "start_ns": start_ns, "zero_ns": zero_ns})
+
+    def plan(self, flows: Iterable[Flow]) -> None:
+        """Report flows that are not in the scene."""
+        rows = _planned(list(flows))
+        if not rows.is_empty():
+            self._sender.send({"kind": "planned", "flows": rows.to_dict(as_series=False)}, is_optional=True)
 
     def add(self, trace: str, row: Sequence[Any]) -> None:
         """Copy a row of a trace. `flush` sends it."""

@@ -11,7 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import inf
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,9 @@ HOLD_NS = 150_000_000
 """The wall time for which rows wait for earlier ones. Agents report every 50 ms, each at its own time."""
 SILENT_NS = 500_000_000
 """The wall time after which rows no longer wait for a switch that writes no samples."""
+_SAMPLE_BYTES = SAMPLE_DTYPE.itemsize
+_TIME = Struct("=q")
+"""The first field of a sample."""
 Row = Sequence[Any]
 
 
@@ -48,18 +53,17 @@ class SampleFile:
         self._descriptor = descriptor
         self._read_bytes = 0
 
-    def new(self, most: int = MOST_SAMPLES) -> Samples:
+    def new(self, most: int = MOST_SAMPLES) -> bytes:
         """Return samples that were not returned before, in order. A switch that starts again begins its file anew."""
         size = os.fstat(self._descriptor).st_size
         if size < self._read_bytes:
             self._read_bytes = 0
-        size_of = SAMPLE_DTYPE.itemsize
-        count = min((size - self._read_bytes) // size_of, most)
-        samples = samples_from_bytes(os.pread(self._descriptor, count * size_of, self._read_bytes) if count else b"")
-        self._read_bytes += samples.nbytes
-        if samples.size:
-            self.latest_ns = int(samples["time_ns"][-1])
-        return samples
+        count = min((size - self._read_bytes) // _SAMPLE_BYTES, most)
+        content = os.pread(self._descriptor, count * _SAMPLE_BYTES, self._read_bytes) if count else b""
+        self._read_bytes += len(content)
+        if content:
+            [self.latest_ns] = _TIME.unpack_from(content, len(content) - _SAMPLE_BYTES)
+        return content
 
     def close(self) -> None:
         os.close(self._descriptor)
@@ -107,9 +111,10 @@ class Gathering:
         self._places: list[NDArray[np.intp]] = []
         self._records = {
             "signals": _Waiting(SIGNALS, "received_us"),
-            "goodput": _Waiting(GOODPUT, "from_us"),
+            "goodput": _Waiting(GOODPUT, "until_us"),
             "sent": _Waiting(SENT, "finish_us"),
         }
+        self._planned: list[Mapping[str, Sequence[Any]]] = []
         self._received: dict[int, Row] = {}
         """Reports of receivers by flow, until the sender's report comes."""
 
@@ -120,6 +125,10 @@ class Gathering:
     def begin(self, start_ns: int) -> None:
         """Note that model time 0 is at `start_ns` on the clock of the samples."""
         self._start_ns = start_ns
+
+    def plan(self, flows: Mapping[str, Sequence[Any]]) -> None:
+        """Add flows that are not in the scene, as columns."""
+        self._planned.append(flows)
 
     def add(self, records: Mapping[str, Sequence[Row]]) -> None:
         """Add records of hosts, by the name of their trace."""
@@ -136,7 +145,7 @@ class Gathering:
         """
         if self._start_ns is None:
             return None
-        is_all_read = self._read(self._start_ns)
+        is_all_read = self._read()
         latest_ns = [file.latest_ns for file in self._files]
         newest_ns = max(latest_ns, default=0)
         if is_over and is_all_read:
@@ -148,6 +157,9 @@ class Gathering:
             return None
         until_us = (until_ns - self._start_ns) / (1000 * self._factor)
         parts: dict[str, Columns] = self._taken_samples(until_ns, self._start_ns)
+        if self._planned:
+            parts["planned"] = {name: [*chain(*(flows[name] for flows in self._planned))] for name in self._planned[0]}
+            self._planned = []
         for name, waiting in self._records.items():
             columns = waiting.take(inf if is_over and is_all_read else until_us)
             if columns:
@@ -158,28 +170,22 @@ class Gathering:
         for file in self._files:
             file.close()
 
-    def _read(self, start_ns: int) -> bool:
+    def _read(self) -> bool:
         """Read new samples; return whether all were read."""
-        is_all = True
-        for place, file in enumerate(self._files):
-            samples = file.new()
-            is_all = is_all and len(samples) < MOST_SAMPLES
-            samples = samples[samples["time_ns"] > start_ns]
-            if samples.size:
-                self._samples.append(samples)
-                self._places.append(np.full(samples.size, place))
-        return is_all
+        contents = [file.new() for file in self._files]
+        counts = [len(content) // _SAMPLE_BYTES for content in contents]
+        self._samples.append(samples_from_bytes(b"".join(contents)))
+        self._places.append(np.repeat(np.arange(len(counts)), counts))
+        return max(counts, default=0) < MOST_SAMPLES
 
     def _taken_samples(self, until_ns: int, start_ns: int) -> dict[str, Columns]:
         """Return the queues and links up to a time, and keep the later samples."""
-        if not self._samples:
-            return {}
         samples, places = np.concatenate(self._samples), np.concatenate(self._places)
         order = np.argsort(samples["time_ns"], kind="stable")
         samples, places = samples[order], places[order]
-        count = int(np.searchsorted(samples["time_ns"], until_ns, side="right"))
-        self._samples, self._places = [samples[count:]], [places[count:]]
-        samples, places = samples[:count], places[:count]
+        first, end = np.searchsorted(samples["time_ns"], (start_ns, until_ns), side="right")
+        self._samples, self._places = [samples[end:]], [places[end:]]
+        samples, places = samples[first:end], places[first:end]
         times_us = model_us(samples["time_ns"], start_ns=start_ns, dilation_factor=self._factor)
         switches = np.array([file.switch for file in self._files], dtype=object)[places]
         parts: dict[str, Columns] = {}

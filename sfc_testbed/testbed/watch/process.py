@@ -69,6 +69,8 @@ class Watched:
         elif kind == "start":
             self._gathering.begin(message["start_ns"])
             self._zero_ns = message["zero_ns"]
+        elif kind == "planned":
+            self._gathering.plan(message["flows"])
         elif kind == "records":
             self._gathering.add(message["records"])
         elif kind == "end":

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from sfc_testbed.telemetry.flow_parts import RECEIVED, SENT
@@ -30,12 +30,13 @@ class _CopyingWriter(SegmentWriter):
 
 
 class WatchedRecorder(Recorder):
-    """A recorder whose records also go to the page."""
+    """A recorder whose records also go to the page. `samples`: the switches' files, if they are not in the folder."""
 
-    def __init__(self, plan: RunPlan, folder: Path, feed: Feed) -> None:
+    def __init__(self, plan: RunPlan, folder: Path, feed: Feed, samples: Mapping[str, Path] | None = None) -> None:
         self._feed = feed
         super().__init__(plan, folder)
-        self._switches = [switch.name for switch in plan.topology.switches]
+        switches = [switch.name for switch in plan.topology.switches]
+        self._samples = samples or {name: self._journal.samples(name) for name in switches}
         feed.begin(plan)
 
     @property
@@ -46,7 +47,7 @@ class WatchedRecorder(Recorder):
 
     def begin(self, start_ns: int, zero_ns: int | None = None) -> None:
         super().begin(start_ns, zero_ns)
-        self._feed.start({name: self._journal.samples(name) for name in self._switches}, start_ns, zero_ns)
+        self._feed.start(self._samples, start_ns, zero_ns)
 
     def writer(self, schema: TraceSchema) -> SegmentWriter:
         folder = self._journal.segments(schema)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,14 +32,15 @@ class _ServerProcess(Child):
 class Watch:
     """The page of runs that follow one another."""
 
-    def __init__(self, url: str, feed: Feed) -> None:
+    def __init__(self, url: str, feed: Feed, samples: Mapping[str, Path] | None) -> None:
         self.url = url
         """The address of the page, with its secret token."""
         self.feed = feed
+        self._samples = samples
 
     def recorder(self, plan: RunPlan, folder: Path) -> Recorder:
         """Return the recorder of a run, which begins on the page."""
-        return WatchedRecorder(plan, folder, self.feed)
+        return WatchedRecorder(plan, folder, self.feed, self._samples)
 
     def end(self, sentence: str) -> None:
         """End the run on the page with its verdict."""
@@ -47,8 +48,11 @@ class Watch:
 
 
 @contextmanager
-def watching() -> Iterator[Watch]:
-    """Provide the page. Its server is a process of its own and ends with the context, or with this process."""
+def watching(samples: Mapping[str, Path] | None = None) -> Iterator[Watch]:
+    """Provide the page. Its server is a process of its own and ends with the context, or with this process.
+
+    `samples`: the sample file of each switch, for switches that do not write into the folders of runs.
+    """
     own, other = socket.socketpair()
     arguments = [sys.executable, "-m", _MODULE]
     with own, other:
@@ -57,7 +61,7 @@ def watching() -> Iterator[Watch]:
         sender = Sender(own)
         try:
             *_, line = server.wait_for_line("ready", _READY_SECONDS)
-            yield Watch(line.split()[1], Feed(sender))
+            yield Watch(line.split()[1], Feed(sender), samples)
         finally:
             sender.finish(_LAST_SECONDS)
             server.stop()

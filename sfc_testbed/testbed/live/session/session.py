@@ -40,11 +40,13 @@ from sfc_testbed.testbed.live.session.control import ControlledSwitch
 from sfc_testbed.testbed.live.session.hub import AgentHub, Sight
 from sfc_testbed.testbed.live.session.journal import Journal, Message
 from sfc_testbed.testbed.live.session.links import links_between, set_end, set_link
+from sfc_testbed.testbed.live.session.page import SessionPage
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_network, plan_run
 from sfc_testbed.testbed.plan.suitability import is_sprayed
 from sfc_testbed.testbed.program.user_program import declarations_of
 from sfc_testbed.testbed.recording.folder import make_folder
 from sfc_testbed.testbed.system.cleanup import end_processes
+from sfc_testbed.testbed.watch.watch import Watch
 from sfc_testbed.topologies.model import Host, Link, Port, SwitchPort
 from sfc_testbed.topologies.physics import passes_ns
 from sfc_testbed.topologies.routes import Paths
@@ -79,6 +81,7 @@ class LiveSession:
         self._earlier_signals = 0
         """The number of signals that hosts received before the current scheme began."""
         self._hub = self._start_hub(interrupt)
+        self._page: SessionPage | None = None
 
     def __repr__(self) -> str:
         size = f"hosts: {len(self.topology.hosts)}, switches: {len(self.switches)}"
@@ -104,6 +107,19 @@ class LiveSession:
     def folder(self) -> Path:
         """The folder for the session's files in the current folder's `runs`; it is created at the first use."""
         return make_folder(_RUNS.absolute(), _FOLDER)
+
+    @checked_call
+    def watch(self) -> str:
+        """Show the network in a browser until the session ends; return the address of the page, on this machine."""
+        if self._page is None:
+            self._page = SessionPage(self.network)
+            self._page.begin(self.plan, self._hub.start_ns, self.journal)
+        return self._page.watch.url
+
+    @property
+    def page(self) -> Watch | None:
+        """The page, if `watch` has opened it."""
+        return None if self._page is None else self._page.watch
 
     # messages
 
@@ -352,6 +368,8 @@ class LiveSession:
             self._restart_switches()
             self.journal.begin_anew()
             self._hub = self._start_hub(Interrupt())
+            if self._page is not None:
+                self._page.begin(self.plan, self._hub.start_ns, self.journal)
 
     def _restart_switches(self) -> None:
         for controlled in self.switches.values():
@@ -367,6 +385,8 @@ class LiveSession:
         finally:
             end_processes(_programs_of(self.network))
             self._hub.stop()
+            if self._page is not None:
+                self._page.close()
 
     def _start_hub(self, interrupt: Interrupt) -> AgentHub:
         network = self.network

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""Shows a session's network on a page: its messages, the signals of hosts, and the samples of its switches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+
+from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Record, Signal
+from sfc_testbed.scenarios.model.flow import Flow
+from sfc_testbed.telemetry.flow_parts import RECEIVED, SENT
+from sfc_testbed.telemetry.queue_samples import samples_file
+from sfc_testbed.telemetry.schema import SIGNALS
+from sfc_testbed.telemetry.writer import row_values
+from sfc_testbed.testbed.live.run import LiveNetwork
+from sfc_testbed.testbed.live.session.journal import Journal
+from sfc_testbed.testbed.plan.plan import RunPlan
+from sfc_testbed.testbed.watch.watch import watching
+
+_SCHEMAS = {Signal: SIGNALS, FlowSent: SENT, FlowReceived: RECEIVED}
+_VALUES = {kind: row_values(schema) for kind, schema in _SCHEMAS.items()}
+
+
+class SessionPage:
+    """The page of one session, until `close`. The journal tells it about new messages and records."""
+
+    def __init__(self, network: LiveNetwork) -> None:
+        self._network = network
+        self._samples = {switch.name: network.logs / samples_file(switch.name) for switch in network.switches}
+        self._resources = ExitStack()
+        self.watch = self._resources.enter_context(watching(self._samples))
+        self.close = self._resources.close
+
+    def begin(self, plan: RunPlan, start_ns: int, journal: Journal) -> None:
+        """Show the network from model time 0 of its NICs, which is at `start_ns` on CLOCK_MONOTONIC."""
+        self.watch.feed.begin(plan)
+        self.watch.feed.start(self._samples, start_ns - self._network.epoch_ns, start_ns)
+        journal.follow(self)
+
+    def messages(self, flows: Iterable[Flow]) -> None:
+        """Show new messages."""
+        self.watch.feed.plan(flows)
+
+    def records(self, records: Sequence[Record]) -> None:
+        """Show records of hosts."""
+        for record in records:
+            kind = type(record)
+            if kind in _SCHEMAS:
+                self.watch.feed.add(_SCHEMAS[kind].name, _VALUES[kind](record))
+        self.watch.feed.flush()
