@@ -69,7 +69,11 @@ def watched(reporter: Reporter, is_wanted: bool) -> Iterator[Watch | None]:
 
     with watching() as watch:
         reporter.note(f"watch: {watch.url}")
-        yield watch
+        try:
+            yield watch
+        finally:
+            if watch.trouble is not None:
+                reporter.note(f"! the page of --watch ended early: {watch.trouble}", WARNING)
 
 
 def note_retry(line: str) -> None:

@@ -37,15 +37,16 @@ PARTS: Mapping[str, Mapping[str, str]] = {
         "pause_us": "f4", "queue_depth_bytes": "u4", "obeyed": "u1", "paused_until_us": "f8",
     },
     "goodput": {"from_us": "f4", "until_us": "f4", "flow_id": "u4", "delivered_bytes": "f4"},
+    "planned": {"flow_id": "u4", "src": _NODE, "dst": _NODE, "size_bytes": "f8", "start_us": "f8"},
     "flows": {
         "flow_id": "u4", **_FLOW_TIMES, "paused_us": "f4", "packets_resent": "u4", "timeouts": "u4", "after": "u4",
     },
     "drops": {"time_us": "f4", "switch": _NODE, "lost_bytes": "u4"},
     "pauses": {"time_us": "f8", "until_us": "f8", "node": _NODE, "port": "i2", "class": "i1"},
 }  # fmt: skip
-"""The columns of each part, and the types of their values. Not a trace: `drops` (bytes that a switch lost in the
-interval before `time_us`), `pauses` (PFC frames that `node` sent from `port`), and `after` of `flows` (the flow that
-ended last of those that a flow waited for; 0: none)."""
+"""The columns of each part, and the types of their values. Not a trace: `planned` (flows that are not in the scene),
+`drops` (bytes that a switch lost in the interval before `time_us`), `pauses` (PFC frames that `node` sent from `port`),
+and `after` of `flows` (the flow that ended last of those that a flow waited for; 0: none)."""
 
 
 def chunk_of(nodes: Mapping[str, int], until_us: float, **parts: Columns) -> dict[str, Any]:

@@ -24,14 +24,24 @@ def write_watch_page(folder: Path, contents: Sequence[Mapping[str, Any]], headin
     return folder / WATCH_FILE
 
 
-def watch_page(contents: Sequence[Mapping[str, Any]], heading: str) -> str:
-    """Return the page. Without contents, it waits for calls of `sfcWatch.begin` and `sfcWatch.append`."""
+def live_page() -> str:
+    """Return the page that gets the scenes and chunks of active runs from the server from which it comes."""
+    return watch_page([], "Live", is_live=True)
+
+
+def watch_page(contents: Sequence[Mapping[str, Any]], heading: str, *, is_live: bool = False) -> str:
+    """Return the page with the scene and chunks of each run."""
     return render(
         "watch.html.j2",
         heading=heading,
         contents=[Markup(_json_text(content)) for content in contents],
-        script=Markup((TEMPLATES / "watch.js").read_text(encoding="utf-8")),
+        script=_script("watch.js"),
+        live_script=_script("watch_live.js") if is_live else "",
     )
+
+
+def _script(name: str) -> Markup:
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
 def _json_text(content: Mapping[str, Any]) -> str:

@@ -32,10 +32,10 @@ class Feed:
         self._sender = sender
         self._records: dict[str, list[Sequence[Any]]] = {}
 
-    def begin(self, plan: RunPlan) -> None:
-        """Report that the run of a plan begins."""
+    def begin(self, plan: RunPlan, title: str) -> None:
+        """Report that the run of a plan begins, under a title."""
         self._records = {}
-        self._sender.send({"kind": "begin", "dilation": plan.dilation.factor, "scene": _scene(plan)})
+        self._sender.send({"kind": "begin", "dilation": plan.dilation.factor, "scene": _scene(plan, title)})
 
     def start(self, samples: Mapping[str, Path], start_ns: int, zero_ns: int | None) -> None:
         """Report that model time 0 is at `start_ns` on the clock of the samples, and the sample file of each switch.
@@ -73,12 +73,12 @@ class Feed:
         self._sender.send({"kind": "end", "sentence": sentence, "lost": self._sender.lost})
 
 
-def _scene(plan: RunPlan) -> dict[str, Any]:
+def _scene(plan: RunPlan, title: str) -> dict[str, Any]:
     config = plan.config
-    return scene_of(
+    scene = scene_of(
         plan.topology,
         _planned(plan.flows[:MOST_FLOWS]),
-        title=f"{config.scenario} {config.variant}",
+        title=title,
         label=config.variant,
         queue_interval_us=SAMPLE_NS / 1000,
         link_interval_us=LINK_SAMPLE_NS / 1000,
@@ -86,6 +86,7 @@ def _scene(plan: RunPlan) -> dict[str, Any]:
         faults=config.fault_spans,
         notes=[f"Flows: only the first {MOST_FLOWS:,} are on this page."] if len(plan.flows) > MOST_FLOWS else [],
     )
+    return {**scene, "dilation": plan.dilation.factor}
 
 
 def _planned(flows: Sequence[Flow]) -> pl.DataFrame:

@@ -22,6 +22,7 @@ from typing import Any
 
 from os_helpers.parent import die_with_parent
 from sfc_testbed.analysis.watch.chunk import chunk_of
+from sfc_testbed.analysis.watch.page import live_page
 from sfc_testbed.testbed.system.caller import caller
 from sfc_testbed.testbed.watch.channel import Receiver
 from sfc_testbed.testbed.watch.gathering import Gathering, SampleFile
@@ -55,7 +56,7 @@ class Watched:
         """Execute a message of the runner."""
         kind = message["kind"]
         if kind == "begin":
-            self.end("The run ended without a result.")
+            self.end("Another run begins.")
             self._gathering = Gathering(message["dilation"])
             self._zero_ns = None
             self._nodes = {name: number for number, name in enumerate(message["scene"]["names"])}
@@ -80,7 +81,8 @@ class Watched:
         """Add an event with what is new; return whether more is to be read of a run that is over."""
         gathered = None if self._gathering is None else self._gathering.take(is_over=is_over)
         now_s = time.monotonic()
-        if gathered is None or (not gathered.parts and now_s < self._added_s + IDLE_SECONDS):
+        is_quiet = not is_over and now_s < self._added_s + IDLE_SECONDS
+        if gathered is None or (is_quiet and not gathered.parts):
             return False
         self._added_s = now_s
         chunk: dict[str, Any] = chunk_of(self._nodes, gathered.until_us, **gathered.parts)
@@ -106,6 +108,7 @@ async def _serve(receiver: Receiver, page: str) -> None:
     server = Server(page, token, stream)
     port = await server.start()
     _give_up_rights()
+    os.nice(_NICENESS)  # not before, so that the process starts quickly
     print(f"ready http://{ADDRESS}:{port}/{token}/", flush=True)
     watched = Watched(stream)
 
@@ -145,8 +148,7 @@ def _give_up_rights() -> None:
 
 
 def main() -> None:
-    os.nice(_NICENESS)
-    asyncio.run(_serve(Receiver(socket.socket(fileno=sys.stdin.fileno())), "<!doctype html><title>Live</title>"))
+    asyncio.run(_serve(Receiver(socket.socket(fileno=sys.stdin.fileno())), live_page()))
 
 
 if __name__ == "__main__":

@@ -37,7 +37,8 @@ class WatchedRecorder(Recorder):
         super().__init__(plan, folder)
         switches = [switch.name for switch in plan.topology.switches]
         self._samples = samples or {name: self._journal.samples(name) for name in switches}
-        feed.begin(plan)
+        config = plan.config
+        feed.begin(plan, ", ".join([f"{config.scenario} · {config.variant}", *config.overridden]))
 
     @property
     def is_save_due(self) -> bool:

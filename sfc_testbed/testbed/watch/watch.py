@@ -32,11 +32,18 @@ class _ServerProcess(Child):
 class Watch:
     """The page of runs that follow one another."""
 
-    def __init__(self, url: str, feed: Feed, samples: Mapping[str, Path] | None) -> None:
-        self.url = url
+    def __init__(self, server: Child, feed: Feed, samples: Mapping[str, Path] | None) -> None:
+        *_, line = server.wait_for_line("ready", _READY_SECONDS)
+        self.url = line.split()[1]
         """The address of the page, with its secret token."""
         self.feed = feed
+        self._server = server
         self._samples = samples
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the page has ended early, as one line; None if it has not. Runs go on without it."""
+        return self._server.trouble()
 
     def recorder(self, plan: RunPlan, folder: Path) -> Recorder:
         """Return the recorder of a run, which begins on the page."""
@@ -60,8 +67,7 @@ def watching(samples: Mapping[str, Path] | None = None) -> Iterator[Watch]:
         other.close()
         sender = Sender(own)
         try:
-            *_, line = server.wait_for_line("ready", _READY_SECONDS)
-            yield Watch(line.split()[1], Feed(sender), samples)
+            yield Watch(server, Feed(sender), samples)
         finally:
             sender.finish(_LAST_SECONDS)
             server.stop()

@@ -103,7 +103,7 @@
     append(chunk) {
       this.until = Math.max(this.until, chunk.until_us);
       if (this.isLive) this.end = this.until;
-      for (const part of ["flows", "queues", "links", "signals", "goodput", "drops", "pauses"])
+      for (const part of ["planned", "flows", "queues", "links", "signals", "goodput", "drops", "pauses"])
         if (chunk[part]) this[`add_${part}`](columns(chunk[part]));
       this.isChanged = true;
     }
@@ -113,8 +113,13 @@
         resent: "packets_resent", timeouts: "timeouts", paused: "paused_us"};
       rows.flow_id.forEach((id, at) => {
         const flow = this.flows.get(id);
-        for (const [name, column] of Object.entries(take)) if (flow && rows[column]) flow[name] = rows[column][at];
+        for (const [name, column] of Object.entries(take))
+          if (flow && rows[column] && !Number.isNaN(rows[column][at])) flow[name] = rows[column][at];
       });
+    }
+    add_planned(rows) {
+      rows.flow_id.forEach((id, at) => this.flows.set(id, {id, src: rows.src[at], dst: rows.dst[at], tag: "message",
+        size: rows.size_bytes[at], start: rows.start_us[at], finish: NaN, received: NaN, ideal: NaN, after: 0, signals: [], delivered: []}));
     }
     add_queues(rows) {
       rows.time_us.forEach((time, at) => {
@@ -320,6 +325,7 @@
   const runs = [];
   let time = 0, isPlaying = false, speed = 10, isFollowing = false, selected = null, drawn = 0, lastTick = 0, isAsked = false;
   const end = () => Math.max(1, ...runs.map(run => run.end));
+  const newest = () => Math.max(0, ...runs.filter(run => run.isLive).map(run => run.until));
 
   // Colours follow the page's light or dark style.
   const style = getComputedStyle(document.documentElement);
@@ -547,11 +553,11 @@
   function tick(now) {
     const passed = Math.min(.1, (now - lastTick) / 1000);
     lastTick = now;
-    if (isFollowing) time += (end() - time) * Math.min(1, passed * 6);
+    if (isFollowing) time += (newest() - time) * Math.min(1, passed * 6);
     else if (isPlaying) time = Math.min(end(), time + passed * speed);
     if (isPlaying && !isFollowing && time >= end()) isPlaying = false;
     draw();
-    if (isPlaying || isFollowing && end() - time > .01) ask();
+    if (isPlaying || isFollowing && newest() - time > .01) ask();
   }
 
   function seek(to) {
@@ -693,7 +699,7 @@
 
   function begin(scene) {
     runs.push(new Run(scene, runs.length));
-    if (runs.at(-1).isLive) isFollowing = true;
+    if (runs.at(-1).isLive) { isFollowing = true; time = 0; }
     setSpeed();
     ask();
     return runs.length - 1;
@@ -702,6 +708,21 @@
     runs[number].append(chunk);
     if (selected?.run === runs[number] && !runs[number].isLive) select(selected);
     ask();
+  }
+  // Ends a run that was going on; the page then plays it as a stored one.
+  function finish(number, sentence) {
+    const run = runs[number];
+    if (isFollowing) time = run.until;
+    run.isLive = isFollowing = false;
+    by("notes").append(element("li", {textContent: `${run.scene.label}: ${sentence}`}));
+    setSpeed();
+    ask();
+  }
+  // Removes the oldest run, so that a page of many runs one after the other stays small.
+  function drop() {
+    const run = runs.shift();
+    run.figure.network.closest("figure").remove();
+    if (selected?.run === run) { selected = null; by("details").hidden = true; }
   }
   function setSpeed() {
     const usual = SPEEDS.find(each => each >= end() / 30) ?? SPEEDS.at(-1);
@@ -729,7 +750,7 @@
   });
   addEventListener("resize", ask);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { paint.clear(); addKey(); ask(); });
-  window.sfcWatch = {begin, append, seek, play, step, select, runs, get time() { return time; }, get drawn() { return drawn; }, draw};
+  window.sfcWatch = {begin, append, finish, drop, seek, play, step, select, runs, get time() { return time; }, get drawn() { return drawn; }, draw};
   addKey();
   for (const data of document.querySelectorAll("script.watch-data")) {
     const {scene, chunks} = JSON.parse(data.textContent), number = begin(scene);

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Record, Signal
@@ -30,13 +30,20 @@ class SessionPage:
         self._samples = {switch.name: network.logs / samples_file(switch.name) for switch in network.switches}
         self._resources = ExitStack()
         self.watch = self._resources.enter_context(watching(self._samples))
-        self.close = self._resources.close
 
     def begin(self, plan: RunPlan, start_ns: int, journal: Journal) -> None:
         """Show the network from model time 0 of its NICs, which is at `start_ns` on CLOCK_MONOTONIC."""
-        self.watch.feed.begin(plan)
+        config = plan.config
+        self.watch.feed.begin(plan, f"{config.topology} network, {config.variant}")
         self.watch.feed.start(self._samples, start_ns - self._network.epoch_ns, start_ns)
         journal.follow(self)
+
+    def close(self, tell: Callable[[str], None]) -> None:
+        """End the page. `tell` receives a line if it ended before."""
+        if self.watch.trouble is not None:
+            tell(f"the page of the network ended early: {self.watch.trouble}")
+        self.watch.end("The network was removed.")
+        self._resources.close()
 
     def messages(self, flows: Iterable[Flow]) -> None:
         """Show new messages."""

@@ -7,6 +7,7 @@ The prompt's verbs use only this, and so do scripts, which get it from `sfc_test
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from typing import Any
 import psutil
 
 from os_helpers.temporary import temporary_folder
+from sfc_testbed.hosts.io.namespaces import entered, open_network_namespace
 from sfc_testbed.hosts.protocol import Adopt, Signal
 from sfc_testbed.place import TEMPORARY
 from sfc_testbed.request.arguments import checked_call
@@ -46,7 +48,6 @@ from sfc_testbed.testbed.plan.suitability import is_sprayed
 from sfc_testbed.testbed.program.user_program import declarations_of
 from sfc_testbed.testbed.recording.folder import make_folder
 from sfc_testbed.testbed.system.cleanup import end_processes
-from sfc_testbed.testbed.watch.watch import Watch
 from sfc_testbed.topologies.model import Host, Link, Port, SwitchPort
 from sfc_testbed.topologies.physics import passes_ns
 from sfc_testbed.topologies.routes import Paths
@@ -61,8 +62,11 @@ _LONGEST_WAIT_S = 1_000_000
 class LiveSession:
     """A live network with its switches and NICs. Times, rates and bytes are in model units."""
 
-    def __init__(self, network: LiveNetwork, request: RunSpec, interrupt: Interrupt) -> None:
-        """Start the NICs; `request` is the request that the network was started with."""
+    def __init__(self, network: LiveNetwork, request: RunSpec, interrupt: Interrupt, outside: int) -> None:
+        """Start the NICs; `request` is the request that the network was started with.
+
+        `outside` is a descriptor of the network namespace from which the network was started.
+        """
         self.network = network
         self.plan = network.plan
         self.topology = network.plan.topology
@@ -81,7 +85,9 @@ class LiveSession:
         self._earlier_signals = 0
         """The number of signals that hosts received before the current scheme began."""
         self._hub = self._start_hub(interrupt)
-        self._page: SessionPage | None = None
+        self._outside = outside
+        self.page: SessionPage | None = None
+        """The page that shows the network, if `watch` has opened it."""
 
     def __repr__(self) -> str:
         size = f"hosts: {len(self.topology.hosts)}, switches: {len(self.switches)}"
@@ -111,15 +117,11 @@ class LiveSession:
     @checked_call
     def watch(self) -> str:
         """Show the network in a browser until the session ends; return the address of the page, on this machine."""
-        if self._page is None:
-            self._page = SessionPage(self.network)
-            self._page.begin(self.plan, self._hub.start_ns, self.journal)
-        return self._page.watch.url
-
-    @property
-    def page(self) -> Watch | None:
-        """The page, if `watch` has opened it."""
-        return None if self._page is None else self._page.watch
+        if self.page is None:
+            with entered(self._outside):
+                self.page = SessionPage(self.network)
+            self.page.begin(self.plan, self._hub.start_ns, self.journal)
+        return self.page.watch.url
 
     # messages
 
@@ -368,8 +370,8 @@ class LiveSession:
             self._restart_switches()
             self.journal.begin_anew()
             self._hub = self._start_hub(Interrupt())
-            if self._page is not None:
-                self._page.begin(self.plan, self._hub.start_ns, self.journal)
+            if self.page is not None:
+                self.page.begin(self.plan, self._hub.start_ns, self.journal)
 
     def _restart_switches(self) -> None:
         for controlled in self.switches.values():
@@ -385,8 +387,8 @@ class LiveSession:
         finally:
             end_processes(_programs_of(self.network))
             self._hub.stop()
-            if self._page is not None:
-                self._page.close()
+            if self.page is not None:
+                self.page.close(tell)
 
     def _start_hub(self, interrupt: Interrupt) -> AgentHub:
         network = self.network
@@ -488,9 +490,10 @@ def open_session(
     interrupt = interrupt or Interrupt()
     with (
         temporary_folder(TEMPORARY) as logs,
+        os.fdopen(open_network_namespace()) as outside,
         live_network(plan, logs, interrupt) as network,
     ):
-        session = LiveSession(network, request, interrupt)
+        session = LiveSession(network, request, interrupt, outside.fileno())
         try:
             yield session
         finally:
