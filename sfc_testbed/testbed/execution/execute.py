@@ -165,7 +165,7 @@ def _measure(
         result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})
         write_result(folder, result)
         if watch is not None:
-            watch.end(f"{result.verdict}: {' '.join(result.verdict_reasons)}")
+            watch.end(f"The verdict is {result.verdict}.", result.verdict_reasons)
         interrupt.raises_if_urgent = False
         recorder.remove_journal()
     finally:

@@ -67,10 +67,12 @@ class Feed:
         else:
             self._sender.flush()
 
-    def end(self, sentence: str) -> None:
-        """Report the end of the run with a sentence, such as its verdict."""
+    def end(self, sentence: str, notes: Sequence[str]) -> None:
+        """Report the end of the run."""
         self.flush()
-        self._sender.send({"kind": "end", "sentence": sentence, "lost": self._sender.lost})
+        lost = self._sender.lost
+        more = [f"{lost} reports of hosts are missing here, because the page did not keep up."] if lost else []
+        self._sender.send({"kind": "end", "sentence": sentence, "notes": [*notes, *more]})
 
 
 def _scene(plan: RunPlan, title: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from os_helpers.parent import die_with_parent
@@ -75,7 +75,7 @@ class Watched:
         elif kind == "records":
             self._gathering.add(message["records"])
         elif kind == "end":
-            self.end(message["sentence"])
+            self.end(message["sentence"], message["notes"])
 
     def add_chunk(self, *, is_over: bool = False) -> bool:
         """Add an event with what is new; return whether more is to be read of a run that is over."""
@@ -91,7 +91,7 @@ class Watched:
         self._stream.add(CHUNK, json.dumps(chunk, separators=(",", ":"), allow_nan=False))
         return not gathered.is_last
 
-    def end(self, sentence: str) -> None:
+    def end(self, sentence: str, notes: Sequence[str] = ()) -> None:
         """Add the rest of the run, and the event that the run has ended."""
         if self._gathering is None:
             return
@@ -99,7 +99,7 @@ class Watched:
             pass
         self._gathering.close()
         self._gathering = None
-        self._stream.add(END, json.dumps({"sentence": sentence}))
+        self._stream.add(END, json.dumps({"sentence": sentence, "notes": notes}))
 
 
 async def _serve(receiver: Receiver, page: str) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -49,9 +49,9 @@ class Watch:
         """Return the recorder of a run, which begins on the page."""
         return WatchedRecorder(plan, folder, self.feed, self._samples)
 
-    def end(self, sentence: str) -> None:
-        """End the run on the page with its verdict."""
-        self.feed.end(sentence)
+    def end(self, sentence: str, notes: Sequence[str] = ()) -> None:
+        """End the run on the page with a sentence, such as its verdict, and with notes that explain it."""
+        self.feed.end(sentence, notes)
 
 
 @contextmanager

@@ -710,11 +710,12 @@
     ask();
   }
   // Ends a run that was going on; the page then plays it as a stored one.
-  function finish(number, sentence) {
+  function finish(number, end_us, notes) {
     const run = runs[number];
-    if (isFollowing) time = run.until;
+    run.end = end_us;
+    time = Math.min(time, end());
     run.isLive = isFollowing = false;
-    by("notes").append(element("li", {textContent: `${run.scene.label}: ${sentence}`}));
+    for (const note of notes) by("notes").append(element("li", {textContent: `${run.scene.label}: ${note}`}));
     setSpeed();
     ask();
   }
@@ -725,7 +726,8 @@
     if (selected?.run === run) { selected = null; by("details").hidden = true; }
   }
   function setSpeed() {
-    const usual = SPEEDS.find(each => each >= end() / 30) ?? SPEEDS.at(-1);
+    const live = runs.find(run => run.isLive), pace = live ? 1e6 / live.scene.dilation : end() / 30;
+    const usual = SPEEDS.find(each => each >= pace) ?? SPEEDS.at(-1);
     by("speed").value = String(speed = usual);
   }
 

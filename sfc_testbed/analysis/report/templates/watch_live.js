@@ -8,7 +8,7 @@
   const heading = document.querySelector("h1"), latest = () => runs.length - 1;
   const on = (kind, act) => events.addEventListener(kind, event => act(JSON.parse(event.data)));
   const note = text => document.getElementById("notes").append(Object.assign(document.createElement("li"), {textContent: text}));
-  let hasEnded = false;
+  let hasEnded = false, busyUntil = 0;
   state.className = "live";
   state.setAttribute("role", "status");
   heading.after(state);
@@ -20,17 +20,18 @@
     heading.textContent = document.title = scene.title;
     state.textContent = "Waiting for the network to start.";
     hasEnded = false;
+    busyUntil = 0;
   });
   on("chunk", chunk => {
     sfcWatch.append(chunk, latest());
     const {dilation} = runs.at(-1).scene, waits_ms = (chunk.until_us - sfcWatch.time) * dilation / 1000;
-    state.textContent = chunk.behind_ms === undefined ? "Simulation in virtual time is going on."
-      : `Live, ${dilation.toLocaleString("en")} times slower than the model. The newest measurements were ${chunk.behind_ms} ms old when they were sent.`;
-    state.dataset.waits = waits_ms.toFixed(0);
+    if (["queues", "links", "signals", "flows"].some(part => chunk[part])) busyUntil = chunk.until_us;
+    state.textContent = chunk.behind_ms === undefined ? "A simulation in virtual time is running."
+      : `Live, ${dilation.toLocaleString("en")} times slower than the model, ${Math.round((chunk.behind_ms + waits_ms) / 10) * 10} ms behind.`;
   });
   on("gap", () => note("Some earlier measurements are missing here, because the server keeps only the latest 64 MB."));
-  on("end", ({sentence}) => {
-    sfcWatch.finish(latest(), sentence);
+  on("end", ({sentence, notes}) => {
+    sfcWatch.finish(latest(), busyUntil, notes);
     state.textContent = `The run has ended. ${sentence}`;
     hasEnded = true;
   });
