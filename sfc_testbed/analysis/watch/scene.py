@@ -36,14 +36,14 @@ def scene_of(
     thresholds_bytes: Mapping[str, int],
     faults: Sequence[FaultSpan] = (),
     end_us: float | None = None,
-    drops: int | None = None,
+    infers_pauses: bool = False,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the scene of a run, which JSON can hold.
 
     `flows`: the planned flows, with the columns flow_id, src, dst, tag, size_bytes and start_us of the trace. `label`
-    tells the run apart from another run on the page. `end_us`: None while the run is going on. `drops`: the packets
-    that the run dropped; None if they are not known. `notes`: sentences about what the page leaves out.
+    tells the run apart from another run on the page. `end_us`: None while the run is going on. `infers_pauses`: whether
+    the page marks ports that PFC probably stopped. `notes`: sentences about what the page leaves out.
     """
     nodes = node_numbers(topology)
     places = places_of(topology)
@@ -79,6 +79,6 @@ def scene_of(
             "start_us": array_text(flows["start_us"].to_numpy(), "f8"),
         },
         "end_us": end_us,
-        "drops": drops,
+        "infers_pauses": infers_pauses,
         "notes": list(notes),
     }

@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from sfc_testbed.analysis.metrics.iterations import Waits
+from sfc_testbed.analysis.metrics.iterations import Waits, last_ended, message_ends
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.analysis.watch.chunk import chunk_of
 from sfc_testbed.analysis.watch.scene import node_numbers, scene_of
@@ -25,7 +24,11 @@ from sfc_testbed.topologies.model import Topology
 
 MOST_ROWS: Mapping[str, int] = {"queues": 50_000, "links": 50_000, "signals": 15_000, "goodput": 20_000, "flows": 8_000}
 """The most rows of each part on a page. With all of them, a run takes about 5 MB."""
-_FLOW_COLUMNS = ("start_us", "finish_us", "received_us", "ideal_fct_us", "paused_us", "packets_resent", "timeouts")
+_MOST_NAMED = 8
+"""The most switches that a command names."""
+_MEASURED = ("start_us", "finish_us", "received_us", "ideal_fct_us", "paused_us", "packets_resent", "timeouts")
+FLOW_COLUMNS = ("flow_id", "src", "dst", "tag", "size_bytes", "slowdown", "job", *_MEASURED)
+"""The columns of flows that a page uses."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +57,16 @@ class Thinned:
 def run_content(watched: Watched) -> dict[str, Any]:
     """Return the scene and the chunks of a run."""
     run, nodes = watched.run, node_numbers(watched.topology)
-    queue_us, link_us = (_interval_us(rows, default) for rows, default in ((run.queues, 10.0), (run.links, 20.0)))
+    queue_us = _interval_us(run.queues.filter(pl.col("port") == WHOLE_BUFFER), ("switch",), 10.0)
+    link_us = _interval_us(run.links, ("switch", "port"), 2 * queue_us)
     held = run.queues.filter((pl.col("port") != WHOLE_BUFFER) | (pl.col("high_water_bytes") > 0))
     queues = _merged(held, queue_us, "queues", ("switch", "port", "class"))
     links = _merged(run.links, link_us, "links", ("switch", "port"))
     signals = _sampled(run.signals.sort("received_us"), "signals")
     goodput = _sampled(run.goodput.sort("from_us"), "goodput")
     flows = _slowest(run.flows)
-    drops = sum(run.result.drops.values()) if run.result.drops is not None else None
+    has_drops = run.result.drops is None or sum(run.result.drops.values()) > 0
+    has_unseen_pauses = watched.pauses is None and run.result.pfc is not None and run.result.pfc.sent > 0
     last_us = _last_us(run)
     scene = scene_of(
         watched.topology,
@@ -73,46 +78,48 @@ def run_content(watched: Watched) -> dict[str, Any]:
         thresholds_bytes=run.thresholds_bytes,
         faults=run.fault_spans,
         end_us=last_us,
-        drops=drops,
-        notes=[*_thinning_notes(queues, links, signals, goodput, flows), *_missing_notes(watched)],
+        infers_pauses=has_unseen_pauses,
+        notes=[
+            *_thinning_notes(queues, links, signals, goodput, flows),
+            *_missing_notes(watched, has_unseen_pauses=has_unseen_pauses),
+        ],
     )
-    after = _last_ended(flows.rows, watched.waits)
     parts = {
         "queues": queues.rows,
         "links": links.rows,
         "signals": signals.rows,
         "goodput": goodput.rows,
-        "flows": flows.rows.select("flow_id", *_FLOW_COLUMNS).with_columns(after=after),
-        **({"drops": lost_bytes(run.queues, run.links, link_us)} if drops else {}),
+        "flows": flows.rows.select("flow_id", *_MEASURED).with_columns(
+            after=pl.Series(_last_ended(flows.rows, watched.waits), dtype=pl.UInt32)
+        ),
+        **({"drops": lost_bytes(run.queues, run.links, queue_us, link_us)} if has_drops else {}),
         **({} if watched.pauses is None else {"pauses": watched.pauses}),
     }
     return {"scene": scene, "chunks": [chunk_of(nodes, last_us, **parts)]}
 
 
-def lost_bytes(queues: pl.LazyFrame, links: pl.LazyFrame, interval_us: float) -> pl.DataFrame:
-    """Return the bytes that each switch lost in each interval: received - sent - growth of the buffer.
+def lost_bytes(queues: pl.LazyFrame, links: pl.LazyFrame, queue_us: float, link_us: float) -> pl.DataFrame:
+    """Return the bytes that each switch lost in each interval of links: received - sent - growth of the buffer.
 
     Frames that a switch itself creates, such as BTS, count as sent and make the figure smaller.
     """
-    signed = (pl.col(name).cast(pl.Int64) for name in ("received_bytes", "sent_bytes"))
-    sums = links.group_by("switch", "time_us").agg(column.sum() for column in signed).sort("time_us")
-    depths = (
-        queues.filter(pl.col("port") == WHOLE_BUFFER)
-        .select("switch", "time_us", depth=pl.col("depth_bytes").cast(pl.Int64))
-        .sort("time_us")
-    )
-    joined = sums.join_asof(depths, on="time_us", by="switch").with_columns(begin_us=pl.col("time_us") - interval_us)
-    earlier = depths.rename({"time_us": "begin_us", "depth": "depth_before"})
-    balance = joined.sort("begin_us").join_asof(earlier, on="begin_us", by="switch", tolerance=interval_us / 2)
-    lost = pl.col("received_bytes") - pl.col("sent_bytes") - pl.col("depth") + pl.col("depth_before").fill_null(0)
-    return answer(balance.select("time_us", "switch", lost_bytes=lost).filter(pl.col("lost_bytes") > 0))
+    tick = (pl.col("time_us") / queue_us).round().cast(pl.Int64)
+    sums = [pl.col(name).cast(pl.Int64).sum() for name in ("received_bytes", "sent_bytes")]
+    balance = links.group_by("switch", "time_us").agg(*sums).with_columns(tick=tick).sort("time_us", "switch")
+    whole = queues.filter(pl.col("port") == WHOLE_BUFFER)
+    depths = whole.select("switch", tick=tick, depth=pl.col("depth_bytes").cast(pl.Int64))
+    earlier = depths.with_columns(pl.col("tick") + round(link_us / queue_us)).rename({"depth": "before"})
+    for known in (depths, earlier):
+        balance = balance.join(known, on=("switch", "tick"), how="left", maintain_order="left")
+    growth = pl.col("depth").fill_null(0) - pl.col("before").fill_null(0)
+    lost = balance.with_columns(lost_bytes=pl.col("received_bytes") - pl.col("sent_bytes") - growth)
+    return answer(lost.select("time_us", "switch", "lost_bytes").filter(pl.col("lost_bytes") > 0))
 
 
-def _interval_us(rows: pl.LazyFrame, default_us: float) -> float:
-    """Return the usual time between samples."""
-    steps = answer(rows.select(pl.col("time_us").unique().sort().diff()))["time_us"].drop_nulls()
-    usual = steps.filter(steps > 1e-3).median() if len(steps) else None
-    return float(usual) if isinstance(usual, float) else default_us
+def _interval_us(rows: pl.LazyFrame, keys: Sequence[str], default_us: float) -> float:
+    """Return the usual time between samples of one place."""
+    steps = answer(rows.select(pl.col("time_us").diff().over(keys).median())).item()
+    return float(steps) if steps else default_us
 
 
 def _merged(rows: pl.LazyFrame, interval_us: float, part: str, keys: Sequence[str]) -> Thinned:
@@ -161,9 +168,12 @@ def _last_us(run: Run) -> float:
     return max((float(time_us) for time_us in times if isinstance(time_us, float)), default=0.0)
 
 
-def _last_ended(flows: pl.DataFrame, waits: Waits) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _last_ended(flows: pl.DataFrame, waits: Waits) -> list[int]:
     """Return, for each flow, the one that ended last of those that it waited for; 0 without any."""
-    return np.zeros(flows.height, dtype=np.int64)
+    if not waits:
+        return [0] * flows.height
+    ends = message_ends(flows)
+    return [last_ended(number, waits, ends) for number in flows["flow_id"]]
 
 
 def _thinning_notes(queues: Thinned, links: Thinned, signals: Thinned, goodput: Thinned, flows: Thinned) -> list[str]:
@@ -185,11 +195,12 @@ def _thinning_notes(queues: Thinned, links: Thinned, signals: Thinned, goodput: 
     return notes
 
 
-def _missing_notes(watched: Watched) -> list[str]:
-    result = watched.run.result
-    if watched.pauses is None and result.pfc is not None and result.pfc.sent:
-        return [
-            f"The switches sent {result.pfc.sent:,} PFC frames, which were not recorded. To see them: "
-            f"{watched.run.command} --pcap switches"
-        ]
-    return []
+def _missing_notes(watched: Watched, *, has_unseen_pauses: bool) -> list[str]:
+    pfc = watched.run.result.pfc
+    if not has_unseen_pauses or pfc is None:
+        return []
+    switches = ",".join(switch.name for switch in watched.topology.switches[:_MOST_NAMED])
+    return [
+        f"{pfc.sent:,} PFC frames were sent, but not captured. Captures of switches show them: "
+        f"{watched.run.command} --pcap {switches}"
+    ]

@@ -13,9 +13,6 @@ import typer
 from sfc_testbed.cli.options import Uses
 from sfc_testbed.cli.output import say
 
-_MOST_RUNS = 6
-"""The most runs on one page."""
-
 
 def verb(
     folders: Annotated[
@@ -52,12 +49,13 @@ def _runs(folders: list[Path]) -> list[Path]:
     from sfc_testbed.analysis.results.comparison import COMPARISON_FILE, read_comparison
     from sfc_testbed.analysis.results.result import read_result
     from sfc_testbed.testbed.errors import UsageError
+    from sfc_testbed.testbed.execution.watch_page import MOST_RUNS
 
     if len(folders) == 1 and (folders[0] / COMPARISON_FILE).is_file():
         results = [(folder, read_result(folder)) for folder in read_comparison(folders[0])[1]]
-        folders = [folder for folder, result in results if result.seed == results[0][1].seed][:_MOST_RUNS]
-    if not 1 <= len(folders) <= _MOST_RUNS:
-        raise UsageError(f"watch: {len(folders)} runs; a page plays 1 to {_MOST_RUNS}")
+        folders = [folder for folder, result in results if result.seed == results[0][1].seed][:MOST_RUNS]
+    if not 1 <= len(folders) <= MOST_RUNS:
+        raise UsageError(f"watch: {len(folders)} runs; a page plays 1 to {MOST_RUNS}")
     return folders
 
 

@@ -4,18 +4,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import polars as pl
 
 from sfc_testbed.analysis.metrics.iterations import Waits
 from sfc_testbed.analysis.results.names import names_of
 from sfc_testbed.analysis.results.stored import Run, load_run
 from sfc_testbed.analysis.watch.page import write_watch_page
 from sfc_testbed.analysis.watch.scene import MOST_NODES
-from sfc_testbed.analysis.watch.stored import Watched, run_content
+from sfc_testbed.analysis.watch.stored import FLOW_COLUMNS, MOST_ROWS, Watched, run_content
 from sfc_testbed.scenarios.model.numbering import number_flows
+from sfc_testbed.telemetry.captures.pcapng import CaptureError, Direction
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.execution.stored_flows import stored_flows, stored_topology
+from sfc_testbed.topologies.model import Topology
+
+MOST_RUNS = 6
+"""The most runs on one page."""
 
 
 def write_watch(folders: Sequence[Path], out: Path) -> Path:
@@ -23,11 +30,10 @@ def write_watch(folders: Sequence[Path], out: Path) -> Path:
 
     Raises UsageError if the network of a run is unknown or too large, and ResultError for a folder without a result.
     """
-    runs = [load_run(folder) for folder in folders]
+    runs = [load_run(folder, FLOW_COLUMNS) for folder in folders]
     labels = names_of([run.result for run in runs], [run.config for run in runs]).labels
     watched = [_watched(run, label) for run, label in zip(runs, labels, strict=True)]
-    titles = dict.fromkeys(run.result.title for run in runs)
-    heading = next(iter(titles)) if len(titles) == 1 else f"{runs[0].result.scenario}: {' beside '.join(labels)}"
+    heading = runs[0].result.title if len(runs) == 1 else f"{runs[0].result.scenario}: {' beside '.join(labels)}"
     return write_watch_page(out, [run_content(each) for each in watched], heading)
 
 
@@ -39,14 +45,47 @@ def _watched(run: Run, label: str) -> Watched:
     nodes = len(topology.hosts) + len(topology.switches)
     if nodes > MOST_NODES:
         raise UsageError(f"{run.folder}: {nodes:,} hosts and switches; a page draws at most {MOST_NODES:,}")
-    return Watched(run, topology, label, _waits(run))
+    return Watched(run, topology, label, _waits(run), _pauses(run, topology))
 
 
 def _waits(run: Run) -> Waits:
-    """Return the messages that each flow waits for; none for a run without dependent messages."""
-    if run.config is None or run.flows["job"].null_count() == run.flows.height:
+    """Return the messages that each flow waits for; none if too many flows are left out to follow a chain."""
+    if run.flows["job"].null_count() == run.flows.height or run.flows.height > MOST_ROWS["flows"]:
         return {}
     try:
         return number_flows(stored_flows(run.folder, run.config)[1].requests).waits
     except UsageError:
         return {}
+
+
+def _pauses(run: Run, topology: Topology) -> pl.DataFrame | None:
+    """Return the PFC frames that captured ports of switches sent; None if no switch's port was captured."""
+    if run.config is None or not run.config.captures or run.result.pfc is None or not run.result.pfc.sent:
+        return None
+    rows = list(_pause_rows(run, topology))
+    return (
+        pl.DataFrame(rows, schema=["time_us", "until_us", "node", "port", "class"], orient="row").sort("time_us")
+        if rows
+        else None
+    )
+
+
+def _pause_rows(run: Run, topology: Topology) -> Iterator[tuple[float, float, str, int, int]]:
+    """Yield the departure of each PFC frame and the end of its pause at the sender, in µs; 0: it ends a pause.
+
+    An outgoing frame is captured behind its link.
+    """
+    from sfc_testbed.analysis.timeline.pause_frames import captured_pauses  # loads Perfetto's library
+    from sfc_testbed.testbed.execution.perfetto_export import stored_captures
+
+    for port in stored_captures(run, topology):
+        if port.node not in topology.switch:
+            continue
+        delay_ns = next(each.delay_ns for each in topology.ports[port.node] if each.number == port.number)
+        try:
+            for pause in captured_pauses(port):
+                if pause.direction is Direction.OUT:
+                    times = pause.begin_ns - delay_ns, (pause.end_ns - delay_ns) * bool(pause.quanta)
+                    yield (*(time_ns / 1000 for time_ns in times), port.node, port.number, pause.traffic_class)
+        except (CaptureError, OSError):
+            continue

@@ -9,8 +9,8 @@
   const WHOLE_BUFFER = -1, NO_NODE = 65535, MOST_DOTS = 500, MOST_ROWS = 60;
   const SPEEDS = [.1, .2, .5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 50000];
   const USES = [[0, "--axis", .6], [.02, "#56b4e9", 1.4], [.25, "#0072b2", 2], [.5, "#e69f00", 2.6], [.8, "#d55e00", 3.4]];
-  const QUEUES = ["#332288", "#44aa99", "#aa4499", "#117733", "#999933", "#661100"];
-  const DOTS = {queue: "#aa4499", cache: "#009e73", ack: "#999999", pfc: "#d55e00"}, PAUSED = "#aa4499", SENDS = "#56b4e9";
+  const CURVES = ["#332288", "#117733", "#999933", "#661100"], OTHER_QUEUES = "#999999", PAUSED = "#aa4499", SENDS = "#56b4e9", PFC = "#d55e00";
+  const DOTS = {queue: PAUSED, cache: "#009e73", slow: "#e69f00", pfc: PFC, resume: "--panel"}, ACKS = ["#999999", "#44aa99", "#661100", "#999933"];
   const TYPES = {f4: Float32Array, f8: Float64Array, u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, i1: Int8Array, i2: Int16Array};
   const by = id => document.getElementById(id);
   const element = (name, properties = {}, ...children) => {
@@ -75,6 +75,7 @@
   class Run {
     constructor(scene, number) {
       Object.assign(this, {scene, number, names: scene.names, hosts: scene.hosts, until: 0, end: scene.end_us ?? 0, isLive: scene.end_us === null});
+      Object.assign(this, {dots: [], pauses: [], drops: new Map(), distances: new Map(), stopped: new Map(), chosen: [], version: 0});
       this.x = decoded(scene.x); this.row = decoded(scene.row);
       this.ports = new Map(); this.portsOf = this.names.map(() => []); this.buffers = new Map();
       const links = columns(scene.links);
@@ -95,7 +96,6 @@
       this.flows = new Map(Array.from(planned.flow_id, (id, at) => [id, {id, src: planned.src[at], dst: planned.dst[at],
         tag: scene.tags[planned.tag[at]], size: planned.size_bytes[at], start: planned.start_us[at], finish: NaN, received: NaN,
         ideal: NaN, after: 0, signals: [], delivered: []}]));
-      this.dots = []; this.pauses = []; this.drops = new Map(); this.distances = new Map(); this.chosen = []; this.faults = scene.faults;
       this.isChanged = true;
       this.figure = addFigure(this);
     }
@@ -149,7 +149,7 @@
           depth: rows.queue_depth_bytes[at], obeyed: rows.obeyed[at], until: rows.paused_until_us[at]};
         this.flows.get(id)?.signals.push(signal);
         const path = node === NO_NODE || isNaN(signal.sent) ? null : this.path(node, host, id);
-        if (path) this.dots.push({begin: signal.sent, end: received, path, kind: cause === 2 ? "cache" : "queue", signal});
+        if (path) this.dots.push({begin: signal.sent, end: received, path, kind: SLOWING.has(cause) ? "slow" : cause === 2 ? "cache" : "queue", signal});
         if (!signal.obeyed || SLOWING.has(cause) || !(signal.until > received)) return;
         const flow = this.flows.get(id), pause = {host, begin: received, end: signal.until};
         if (flow?.pause && flow.pause.end > received) flow.pause.end = received;
@@ -163,7 +163,7 @@
         if (!flow) return;
         flow.delivered.push([begin, rows.until_us[at], rows.delivered_bytes[at]]);
         const path = this.path(flow.dst, flow.src, id);
-        if (path) this.dots.push({begin, end: begin + path.delay, path, kind: "ack"});
+        if (path) this.dots.push({begin, end: begin + path.delay, path, kind: "ack", tag: flow.tag});
       });
     }
     add_drops(rows) {
@@ -172,10 +172,11 @@
     }
     add_pauses(rows) {
       rows.time_us.forEach((begin, at) => {
-        const port = this.ports.get(rows.node[at] * 1024 + rows.port[at]);
+        const port = this.ports.get(rows.node[at] * 1024 + rows.port[at]), until = rows.until_us[at];
         if (!port) return;
-        this.dots.push({begin, end: begin + port.link.delay, path: {legs: [{port}], delay: port.link.delay}, kind: "pfc"});
-        if (rows.until_us[at] > begin) (port.other.stops ??= []).push([begin + port.link.delay, rows.until_us[at] + port.link.delay]);
+        const {delay} = port.link, path = {legs: [{port}], delay};
+        this.dots.push({begin, end: begin + delay, path, kind: until > begin ? "pfc" : "resume"});
+        if (until > begin) grouped(port.other, this.stopped, () => []).push([begin + delay, 1], [until + delay, -1]);
       });
     }
 
@@ -214,6 +215,7 @@
     prepare() {
       if (!this.isChanged) return;
       this.isChanged = false;
+      this.version++;
       const changes = {sends: new Map(), receives: new Map(), paused: new Map()};
       const add = (name, node, begin, end) => {
         const list = grouped(node, changes[name], () => []);
@@ -231,8 +233,10 @@
       this.dots.sort((one, other) => one.begin - other.begin);
       this.dotTimes = this.dots.map(dot => dot.begin);
       this.longestDot = this.dots.reduce((longest, dot) => Math.max(longest, dot.end - dot.begin), 0);
+      this.kinds = new Set(this.dots.map(dot => dot.kind === "ack" ? dot.tag : dot.kind));
+      this.stops = new Map([...this.stopped].map(([port, list]) => [port, counted([...list])]));
       this.ranked = this.queuesByPeak();
-      if (!this.isPicked) this.chosen = this.ranked.filter(queue => queue.peak).slice(0, 3);
+      if (!this.isPicked) this.chosen = this.ranked.slice(0, 3).filter(queue => queue.peak > .05 * this.ranked[0].peak);
       this.events = this.allEvents().sort((one, other) => one.time - other.time);
     }
     count(name, node, time) { return this[name].get(node)?.(time) ?? 0; }
@@ -245,17 +249,17 @@
         add(flow.finish, "flow", `${text} is complete after ${usText(flow.finish - flow.start)}`);
       }
       const seen = new Set();
-      for (const {kind, signal, path} of this.dots) {
-        const key = signal ? `${signal.node} ${signal.cause}` : `pfc ${path.legs[0].port?.node}`;
+      for (const {begin, kind, signal, path} of this.dots) {
+        const node = signal?.node ?? path.legs[0].port?.node, key = `${kind} ${node} ${signal?.cause}`;
         if (kind === "ack" || seen.has(key)) continue;
         seen.add(key);
-        if (signal) add(signal.sent, "bts", `first BTS of ${this.names[signal.node]} (${CAUSES[signal.cause]}), to ${this.names[signal.host]}`);
-        else add(arguments[0] ?? this.dots.find(dot => dot.path === path).begin, "pfc", `first PFC frame of ${this.names[path.legs[0].port.node]}`);
+        if (signal) add(begin, "bts", `first BTS of ${this.names[node]} (${CAUSES[signal.cause]}), to ${this.names[signal.host]}`);
+        else if (kind === "pfc") add(begin, "pfc", `${this.names[node]} sends its first PFC pause`);
       }
       for (const queue of this.ranked.slice(0, 5))
         if (queue.peak) add(queue.peakTime, "peak", `peak of the queue ${queue.label}: ${bytesText(queue.peak)}`);
       for (const [node, lost] of this.drops) add(lost.time[0] - lost.interval, "drop", `first drops of ${this.names[node]}`);
-      for (const fault of this.faults) {
+      for (const fault of this.scene.faults) {
         add(fault.begin_us, "fault", `${fault.label} begins`);
         add(fault.end_us ?? NaN, "fault", `${fault.label} ends`);
       }
@@ -264,7 +268,7 @@
 
     // Places all nodes, ports and links for a width in pixels.
     layOut(width) {
-      const rows = Math.max(1, ...this.row), box = 66, gap = 58, isFlat = this.links.some(link => this.row[link.a.node] === this.row[link.b.node]);
+      const rows = Math.max(1, ...this.row), box = 84, gap = 58, isFlat = this.links.some(link => this.row[link.a.node] === this.row[link.b.node]);
       const perRow = Array.from({length: rows + 1}, (_, row) => this.row.filter(each => each === row).length);
       const left = 14, inner = width - 2 * left, top = isFlat ? Math.min(150, 40 + inner * .1) : 26;
       const y = row => row === 0 ? top + rows * (box + gap) + 4 : top + (rows - row) * (box + gap);
@@ -282,7 +286,7 @@
           ports.forEach((port, at) => {
             const slot = own.width / ports.length;
             Object.assign(port, {side, slot, px: own.x + (at + .5) * slot, py: side === "down" ? own.y + own.height : own.y,
-              room: sides.up.length && sides.down.length ? own.height / 2 - 3 : own.height - 6});
+              room: (sides.up.length && sides.down.length ? side === "down" ? .62 : .32 : .94) * own.height});
           });
         }
       }
@@ -323,7 +327,7 @@
   }
 
   const runs = [];
-  let time = 0, isPlaying = false, speed = 10, isFollowing = false, selected = null, drawn = 0, lastTick = 0, isAsked = false;
+  let time = 0, isPlaying = false, speed = 10, isFollowing = false, selected = null, drawn = 0, lastTick = 0, isAsked = false, drawnKey = "";
   const end = () => Math.max(1, ...runs.map(run => run.end));
   const newest = () => Math.max(0, ...runs.filter(run => run.isLive).map(run => run.until));
 
@@ -349,17 +353,18 @@
 
   function addFigure(run) {
     const caption = element("figcaption", {}, element("span", {textContent: run.scene.label}), " ", element("span", {className: "state"}));
-    const network = element("canvas"), chart = element("canvas");
+    const network = element("canvas"), chart = element("canvas"), head = element("div", {className: "head"}), curves = element("ul", {className: "key"});
     network.setAttribute("role", "img");
     network.setAttribute("aria-label", `Network of ${run.scene.label}`);
-    by("runs").append(element("figure", {}, caption, element("div", {className: "net"}, network), chart));
+    by("runs").append(element("figure", {}, caption, element("div", {className: "net"}, network),
+      element("div", {className: "chart"}, chart, head), curves));
     network.addEventListener("click", event => pick(run, event.offsetX, event.offsetY));
     network.addEventListener("mousemove", event => { network.title = hovered(run, event.offsetX, event.offsetY); });
     const seekTo = event => seek((event.offsetX - run.axis.left) / run.axis.width * end());
     chart.addEventListener("pointerdown", event => { chart.setPointerCapture(event.pointerId); seekTo(event); });
     chart.addEventListener("pointermove", event => { if (event.buttons) seekTo(event); });
     for (const note of run.scene.notes) by("notes").append(element("li", {textContent: `${run.scene.label}: ${note}`}));
-    return {network, chart, state: caption.lastChild};
+    return {network, chart, head, curves, state: caption.lastChild};
   }
 
   function drawNetwork(run) {
@@ -373,13 +378,17 @@
     const dots = run.movingDots(time);
     for (const dot of dots) {
       const [x, y] = run.dotAt(dot, time), radius = dot.kind === "ack" ? 2 : 5;
-      context.beginPath();
-      context.arc(x, y, radius, 0, 7);
-      context.fillStyle = color(DOTS[dot.kind]);
-      context.fill();
-      if (radius > 2) { context.strokeStyle = color("--panel"); context.lineWidth = 1.5; context.stroke(); }
+      drawDot(context, x, y, radius, dot.kind === "ack" ? ackColor(run, dot.tag) : DOTS[dot.kind], dot.kind === "resume" ? PFC : "--panel");
     }
     drawn += dots.length;
+  }
+  const ackColor = (run, tag) => ACKS[run.scene.tags.indexOf(tag) % ACKS.length];
+  function drawDot(context, x, y, radius, fill, rim) {
+    context.beginPath();
+    context.arc(x, y, radius, 0, 7);
+    context.fillStyle = color(fill);
+    context.fill();
+    if (radius > 2) { context.strokeStyle = color(rim); context.lineWidth = 1.5; context.stroke(); }
   }
 
   function drawLinks(run, context) {
@@ -400,128 +409,151 @@
     });
   }
 
-  const fullest = () => Math.max(1, ...runs.map(run => run.ranked[0]?.peak ?? 0));
+  const fullest = () => Math.max(20e3, ...runs.map(run => run.ranked[0]?.peak ?? 0));
 
   function drawSwitches(run, context) {
-    const scale = fullest(), bars = new Map(), marks = new Path2D(), walls = new Path2D(), levels = new Path2D();
-    const [limit] = Object.values(run.scene.thresholds_bytes);
-    for (let node = run.hosts; node < run.names.length; node++) {
-      const box = run.boxes[node];
-      walls.rect(box.x, box.y, box.width, box.height);
-    }
+    const walls = new Path2D();
+    for (const box of run.boxes.slice(run.hosts)) walls.rect(box.x, box.y, box.width, box.height);
     context.fillStyle = color("--page"); context.fill(walls);
-    for (const {port, name} of run.ranked.length ? run.ranked : []) {
-      const queue = port.queues.get(name), depth = queue.at(time, run.until), high = queue.during(time), sign = port.side === "down" ? -1 : 1;
+    drawQueues(run, context);
+    context.strokeStyle = color("--axis"); context.lineWidth = 1; context.stroke(walls);
+    context.textAlign = "left"; context.textBaseline = "bottom";
+    context.strokeStyle = color("--panel"); context.lineWidth = 4;
+    const labelled = new Map();
+    for (let node = run.hosts; node < run.names.length; node++) {
+      const box = run.boxes[node], lost = run.drops.get(node)?.during(time) ?? 0, wide = context.measureText(run.names[node]).width;
+      context.fillStyle = color("--ink");
+      if (box.x > (labelled.get(box.y) ?? 0)) {
+        context.strokeText(run.names[node], box.x + 1, box.y - 2);
+        context.fillText(run.names[node], box.x + 1, box.y - 2);
+        labelled.set(box.y, box.x + wide + 8);
+      }
+      if (!lost) continue;
+      context.strokeStyle = context.fillStyle = color("--bad"); context.lineWidth = 4;
+      context.strokeRect(box.x, box.y, box.width, box.height);
+      context.fillText(`✕ ${bytesText(lost)} dropped`, box.x + wide + 10, box.y - 2);
+      context.strokeStyle = color("--panel");
+    }
+  }
+
+  // Draws the queues as bars at their ports, in the colours of their curves; several classes are on top of each other.
+  function drawQueues(run, context) {
+    const scale = fullest(), bars = new Map(), marks = new Path2D(), filled = new Map(), levels = new Path2D();
+    for (const queue of run.ranked) {
+      const {port} = queue, depth = queue.at(time, run.until), high = queue.during(time), sign = port.side === "down" ? -1 : 1;
       drawn++;
       if (!depth && !high) continue;
-      const wide = Math.max(1, Math.min(22, port.slot * .7)), tall = depth / scale * port.room, mark = high / scale * port.room;
-      grouped(name, bars, () => new Path2D()).rect(port.px - wide / 2, port.py, wide, sign * Math.max(.5, tall));
-      marks.moveTo(port.px - wide / 2, port.py + sign * mark);
-      marks.lineTo(port.px + wide / 2, port.py + sign * mark);
+      const wide = Math.max(1, Math.min(24, port.slot * .7)), below = filled.get(port) ?? 0, tall = depth / scale * port.room;
+      const curve = run.chosen.indexOf(queue), name = curve < 0 ? OTHER_QUEUES : CURVES[curve % CURVES.length];
+      grouped(name, bars, () => new Path2D()).rect(port.px - wide / 2, port.py + sign * below, wide, sign * Math.max(.5, tall));
+      marks.rect(port.px - wide / 2, port.py + sign * (below + high / scale * port.room) - .5, wide, 1);
+      filled.set(port, below + tall);
+      if (run.scene.infers_pauses && isHeld(run, queue)) drawStop(context, port, true);
     }
-    const names = [...bars.keys()].sort((one, other) => one - other);
-    for (const name of names) { context.fillStyle = color(QUEUES[name % QUEUES.length]); context.fill(bars.get(name)); }
-    context.strokeStyle = color("--ink"); context.lineWidth = 1; context.stroke(marks);
-    context.strokeStyle = color("--axis"); context.stroke(walls);
-    context.textAlign = "left"; context.textBaseline = "bottom"; context.fillStyle = color("--ink");
-    for (let node = run.hosts; node < run.names.length; node++) {
-      const box = run.boxes[node], lost = run.drops.get(node)?.during(time) ?? 0;
-      if (limit && limit < scale && run.portsOf[node].some(port => port.side === "down")) {
-        const room = run.portsOf[node].find(port => port.side === "down").room, at = box.y + box.height - limit / scale * room;
-        levels.moveTo(box.x, at); levels.lineTo(box.x + box.width, at);
+    for (const [name, bar] of bars) { context.fillStyle = color(name); context.fill(bar); }
+    context.fillStyle = color("--ink"); context.fill(marks);
+    for (const [port, count] of run.stops) if (count(time) > 0 && port.node >= run.hosts) drawStop(context, port, false);
+    const [limit] = Object.values(run.scene.thresholds_bytes);
+    if (limit && limit < scale)
+      for (let node = run.hosts; node < run.names.length; node++) {
+        const box = run.boxes[node], port = run.portsOf[node].find(each => each.side === "down");
+        if (!port) continue;
+        levels.moveTo(box.x, port.py - limit / scale * port.room);
+        levels.lineTo(box.x + box.width, port.py - limit / scale * port.room);
       }
-      const wide = context.measureText(run.names[node]).width;
-      if (wide < box.width * 1.3) context.fillText(run.names[node], box.x + 1, box.y - 2);
-      if (lost) {
-        context.strokeStyle = context.fillStyle = color("--bad"); context.lineWidth = 4;
-        context.strokeRect(box.x, box.y, box.width, box.height);
-        context.fillText(`✕ ${bytesText(lost)} dropped`, box.x + wide + 10, box.y - 2);
-        context.fillStyle = color("--ink");
-      }
-    }
     context.setLineDash([3, 3]); context.strokeStyle = color("--muted"); context.lineWidth = 1; context.stroke(levels); context.setLineDash([]);
+  }
+  // Whether a port sent less than half of its rate although its queue held bytes all the time between two samples of its link.
+  function isHeld(run, queue) {
+    const {link, sent} = queue.port, interval = run.scene.link_interval_us, last = Math.ceil(time / interval - 1e-6) * interval;
+    const isFilled = [0, .5, 1].every(share => queue.at(last - share * interval, run.until) > 0);
+    return isFilled && sent.during(time) * 8e6 < .5 * link.rate * interval;
+  }
+  function drawStop(context, port, isHollow) {
+    const wide = Math.max(2, Math.min(9, port.slot * .5)), y = port.side === "down" ? port.py + 3 : port.py - wide - 3;
+    context.fillStyle = context.strokeStyle = color(PFC); context.lineWidth = 1;
+    for (const aside of [-wide / 2, wide / 8])
+      if (isHollow) context.strokeRect(port.px + aside, y, wide * .35, wide); else context.fillRect(port.px + aside, y, wide * .35, wide);
   }
 
   function drawHosts(run, context) {
-    const radius = Math.max(1.2, Math.min(9, run.spacing * .36)), every = Math.max(1, Math.ceil(30 / run.spacing));
+    const radius = Math.max(1.2, Math.min(9, run.spacing * .36)), widest = Math.max(...run.names.slice(0, run.hosts).map(name => name.length)) * 7 + 4;
+    const every = Math.max(1, Math.ceil(widest / run.spacing));
     context.textAlign = "center"; context.textBaseline = "top";
     for (let node = 0; node < run.hosts; node++) {
       const {middle, y} = run.boxes[node], sends = run.count("sends", node, time), paused = run.count("paused", node, time);
-      drawHost(context, middle, y + radius, radius, sends, Math.min(paused, sends || paused), run.count("receives", node, time));
+      const isStopped = run.portsOf[node].some(port => run.stops.get(port)?.(time) > 0);
+      drawHost(context, middle, y + radius, radius, sends, isStopped ? sends || 1 : Math.min(paused, sends || paused), run.count("receives", node, time),
+        isStopped ? PFC : PAUSED);
       if (node % every === 0) { context.fillStyle = color("--ink"); context.fillText(run.names[node], middle, y + 2 * radius + 4); }
       drawn++;
     }
   }
 
-  function drawHost(context, x, y, radius, sends, paused, receives) {
+  function drawHost(context, x, y, radius, sends, paused, receives, pauseColor = PAUSED) {
     context.beginPath(); context.arc(x, y, radius, 0, 7);
     context.fillStyle = color(sends ? SENDS : "--panel"); context.fill();
     context.strokeStyle = color(receives ? "--ink" : "--axis"); context.lineWidth = receives ? 2 : 1; context.stroke();
     if (!paused) return;
     context.beginPath(); context.moveTo(x, y);
     context.arc(x, y, radius, -Math.PI / 2, -Math.PI / 2 + 2 * Math.PI * paused / Math.max(sends, paused)); context.closePath();
-    context.fillStyle = color(PAUSED); context.fill();
-    if (radius >= 6 && paused >= sends) {
-      context.fillStyle = color("--panel");
-      for (const aside of [-.4, .1]) context.fillRect(x + aside * radius, y - radius * .45, radius * .3, radius * .9);
-    }
+    context.fillStyle = color(pauseColor); context.fill();
+    if (radius < 6 || paused < sends) return;
+    context.fillStyle = color("--panel");
+    for (const aside of [-.4, .1]) context.fillRect(x + aside * radius, y - radius * .45, radius * .3, radius * .9);
   }
 
   const KINDS = {flow: "--axis", bts: PAUSED, peak: "#332288", drop: "--bad", pfc: "#d55e00", fault: "--ink"};
 
-  // Draws the time axis with the events above the curves of the chosen queues.
+  // Draws the time axis with the events above the curves of the chosen queues, unless they are drawn already.
   function drawChart(run) {
-    const width = run.figure.chart.parentElement.clientWidth - 20, high = 190, axis = {left: 62, top: 30, width: width - 74, height: 116};
-    const context = prepared(run.figure.chart, width, high), last = end(), scale = Math.max(1, ...runs.flatMap(each => each.chosen.map(queue => queue.peak))) * 1.08;
+    const width = run.figure.chart.parentElement.clientWidth, last = end(), axis = {left: 64, top: 30, width: width - 78, height: 120};
+    const scale = Math.max(1, ...runs.flatMap(each => each.chosen.map(queue => queue.peak))) * 1.08;
     const x = at => axis.left + at / last * axis.width, y = value => axis.top + axis.height * (1 - value / scale);
     run.axis = axis;
+    run.figure.head.style.transform = `translateX(${x(time) - 1}px)`;
+    const state = [width, last, scale, run.version, color("--ink"), ...run.chosen.map(queue => queue.label)].join("|");
+    if (run.drawnChart === state) return;
+    run.drawnChart = state;
+    const context = prepared(run.figure.chart, width, axis.top + axis.height + 24), right = axis.left + axis.width;
+    const across = value => { context.beginPath(); context.moveTo(axis.left, y(value)); context.lineTo(right, y(value)); context.stroke(); };
     context.font = `12px ${font}`; context.textBaseline = "middle"; context.lineWidth = 1;
-    context.fillStyle = color("--line");
-    for (const fault of run.faults) context.fillRect(x(fault.begin_us), axis.top, x(Math.min(last, fault.end_us ?? last)) - x(fault.begin_us), axis.height);
-    context.textAlign = "right"; context.strokeStyle = color("--line");
-    for (const value of ticks(scale)) {
-      context.fillStyle = color("--muted"); context.fillText(bytesText(value), axis.left - 6, y(value));
-      context.beginPath(); context.moveTo(axis.left, y(value)); context.lineTo(axis.left + axis.width, y(value)); context.stroke();
-    }
+    context.fillStyle = context.strokeStyle = color("--line");
+    for (const fault of run.scene.faults) context.fillRect(x(fault.begin_us), axis.top, x(Math.min(last, fault.end_us ?? last)) - x(fault.begin_us), axis.height);
+    context.textAlign = "right"; context.fillStyle = color("--muted");
+    for (const value of ticks(scale)) { context.fillText(bytesText(value), axis.left - 6, y(value)); across(value); }
     context.textAlign = "center";
     for (const at of ticks(last)) context.fillText(`${at.toLocaleString("en")}${at ? "" : " µs"}`, x(at), axis.top + axis.height + 13);
     context.setLineDash([3, 3]); context.strokeStyle = color("--muted"); context.textAlign = "right";
-    for (const [name, value] of Object.entries(run.scene.thresholds_bytes)) {
-      if (value > scale) continue;
-      context.beginPath(); context.moveTo(axis.left, y(value)); context.lineTo(axis.left + axis.width, y(value)); context.stroke();
-      context.fillText(name, axis.left + axis.width - 2, y(value) - 8);
-    }
+    for (const [name, value] of Object.entries(run.scene.thresholds_bytes))
+      if (value < scale) { across(value); context.fillText(name, right - 2, y(value) - 8); }
     context.setLineDash([]);
-    run.chosen.forEach((queue, at) => drawCurve(context, queue, color(QUEUES[at % QUEUES.length]), x, y));
-    for (const event of run.events) {
-      context.fillStyle = color(KINDS[event.kind]);
-      context.fillRect(x(event.time) - (event.kind === "flow" ? .5 : 1), event.kind === "flow" ? 16 : 12, event.kind === "flow" ? 1 : 2, event.kind === "flow" ? 8 : 14);
+    context.save(); context.beginPath(); context.rect(axis.left, 0, axis.width + 1, axis.top + axis.height + 1); context.clip();
+    run.chosen.forEach((queue, at) => drawCurve(context, queue, run.isLive ? run.until : Infinity, color(CURVES[at % CURVES.length]), x, y));
+    for (const {time: at, kind} of run.events) {
+      const [aside, top, wide, high] = kind === "flow" ? [.5, 16, 1, 8] : [1, 10, 2, 16];
+      context.fillStyle = color(KINDS[kind]);
+      context.fillRect(x(at) - aside, top, wide, high);
     }
-    context.textAlign = "left";
-    let place = axis.left;
-    run.chosen.forEach((queue, at) => {
-      context.fillStyle = color(QUEUES[at % QUEUES.length]); context.fillRect(place, high - 12, 14, 4);
-      context.fillStyle = color("--ink"); context.fillText(queue.label, place + 18, high - 10);
-      place += 30 + context.measureText(queue.label).width;
-    });
-    context.fillStyle = color("--ink"); context.fillRect(x(time) - 1, 8, 2, axis.top + axis.height - 8);
+    context.restore();
+    run.figure.curves.replaceChildren(...run.chosen.map((queue, at) => keyItem(
+      item => { item.fillStyle = color(CURVES[at % CURVES.length]); item.fillRect(4, 5, 26, 6); }, queue.label)));
   }
 
-  function drawCurve(context, queue, stroke, x, y) {
+  function drawCurve(context, queue, known, stroke, x, y) {
     const {time: times, value, high, interval} = queue, line = new Path2D(), area = new Path2D();
     for (let at = 0; at < times.length; at++) {
       const from = x(times[at] - interval), to = x(times[at]), isFirst = at === 0 || times[at] - times[at - 1] > interval * 1.5;
       area.rect(from, y(high[at]), Math.max(.5, to - from), y(0) - y(high[at]));
       if (isFirst) line.moveTo(from, y(0));
       line.lineTo(to, y(value[at]));
-      if (at + 1 === times.length || times[at + 1] - times[at] > interval * 1.5) line.lineTo(x(times[at] + interval), y(0));
+      if (at + 1 === times.length ? known >= times[at] + interval : times[at + 1] - times[at] > interval * 1.5) line.lineTo(x(times[at] + interval), y(0));
     }
     context.save();
     context.fillStyle = context.strokeStyle = stroke;
     context.globalAlpha = .25; context.fill(area);
     context.globalAlpha = 1; context.lineWidth = 1.6; context.stroke(line);
     context.restore();
-    drawn += times.length;
   }
 
   function ticks(last) {
@@ -533,6 +565,7 @@
     isAsked = false;
     drawn = 0;
     for (const run of runs) run.prepare();
+    drawKey();
     for (const run of runs) {
       drawNetwork(run);
       drawChart(run);
@@ -541,7 +574,7 @@
     by("time").textContent = `${timeText(time)} µs of ${digits(end())} µs`;
     by("play").textContent = isPlaying ? "❚❚ Pause" : "▶ Play";
     by("follow").hidden = !runs.some(run => run.isLive) || isFollowing;
-    for (const row of document.querySelectorAll("tr[data-time]")) row.classList.toggle("past", Number(row.dataset.time) > time);
+    for (const row of document.querySelectorAll("tr[data-time]")) row.classList.toggle("later", Number(row.dataset.time) > time);
   }
   const ask = () => { if (!isAsked && runs.length) { isAsked = true; requestAnimationFrame(tick); } };
   function stateText(run) {
@@ -601,38 +634,46 @@
     const parts = [...what.port.queues].map(([name, queue]) => `class ${name}: ${bytesText(queue.at(time, run.until))}`);
     return `${run.portName(what.port)}, port ${what.port.number}. ${parts.join(", ")}`;
   }
+  // Chooses what is at a point, in all runs.
   function pick(run, x, y) {
     const what = found(run, x, y);
     if (!what) return;
-    run.isPicked = true;
-    if (what.kind === "port") run.chosen = [...what.port.queues.values()];
-    if (what.kind === "switch" && run.buffers.has(what.node)) run.chosen = [run.buffers.get(what.node)];
-    select({run, ...what});
+    for (const each of runs) {
+      const queues = what.port ? [...each.ports.get(what.node * 1024 + what.port.number)?.queues.values() ?? []] : [each.buffers.get(what.node)];
+      if (what.kind === "host" || !queues[0]) continue;
+      each.isPicked = true;
+      each.chosen = queues;
+    }
+    select({kind: what.kind, node: what.node, number: what.port?.number});
   }
 
-  // Shows the details of a port, a host or a flow.
+  // Shows the details of a flow, a host, a switch or a port, for each run.
   function select(what) {
     selected = what;
-    const {run} = what, place = by("details");
-    place.hidden = false;
-    const title = runs.length > 1 ? `${run.scene.label}: ` : "";
-    if (what.kind === "flow") showFlow(place, run, run.flows.get(what.id), title);
-    else if (what.kind === "host") {
-      const flows = [...run.flows.values()].filter(flow => flow.src === what.node || flow.dst === what.node);
-      place.replaceChildren(element("h2", {textContent: `${title}${run.names[what.node]}: ${flows.length} flows`}),
-        table(["Flow", "From", "To", "Class", "Size", "Start", "FCT"], flows.slice(0, MOST_ROWS).map(flow => [flow.start, [flowButton(run, flow.id),
-          run.names[flow.src], run.names[flow.dst], flow.tag, bytesText(flow.size), timeText(flow.start), fctText(flow)]])));
-    } else {
-      const queues = what.port ? [...what.port.queues.values()] : [run.buffers.get(what.node)].filter(Boolean);
-      const name = what.port ? `${run.portName(what.port)}, port ${what.port.number}, ${digits(what.port.link.rate / 1e9)} Gb/s` : run.names[what.node];
-      place.replaceChildren(element("h2", {textContent: `${title}${name}`}),
-        table(["Queue", "Peak", "At"], queues.map(queue => [queue.peakTime, [queue.label, bytesText(queue.peak), timeText(queue.peakTime)]])));
-      if (!queues.length) place.append(element("p", {textContent: "Its queue was empty during the whole run."}));
-    }
+    by("details").hidden = false;
+    by("details").replaceChildren(...runs.flatMap(run => {
+      const heading = text => element("h2", {textContent: runs.length > 1 ? `${run.scene.label}: ${text}` : text});
+      if (what.kind === "flow") return flowDetails(run, run.flows.get(what.id), heading);
+      return what.kind === "host" ? hostDetails(run, what.node, heading) : queueDetails(run, what, heading);
+    }));
     ask();
   }
+  function hostDetails(run, node, heading) {
+    const flows = [...run.flows.values()].filter(flow => flow.src === node || flow.dst === node), shown = flows.slice(0, MOST_ROWS);
+    const rows = shown.map(flow => [flow.start, [flowButton(flow.id), run.names[flow.src], run.names[flow.dst], flow.tag, bytesText(flow.size),
+      timeText(flow.start), fctText(flow)]]);
+    const title = `${run.names[node]}: ${flows.length > MOST_ROWS ? `${MOST_ROWS} of ` : ""}${flows.length} flows`;
+    return [heading(title), table(["Flow", "From", "To", "Class", "Size", "Start", "FCT"], rows)];
+  }
+  function queueDetails(run, {node, number}, heading) {
+    const port = run.ports.get(node * 1024 + number), queues = port ? [...port.queues.values()] : [run.buffers.get(node)].filter(Boolean);
+    const title = port ? `${run.portName(port)}, port ${number}, ${digits(port.link.rate / 1e9)} Gb/s` : run.names[node];
+    if (!queues.length) return [heading(title), element("p", {textContent: "It was empty at all samples."})];
+    const rows = queues.map(queue => [queue.peakTime, [queue.label, bytesText(queue.peak), timeText(queue.peakTime)]]);
+    return [heading(title), table(["Queue", "Peak", "At µs"], rows)];
+  }
   const fctText = flow => isNaN(flow.finish) ? "not complete" : usText(flow.finish - flow.start);
-  const flowButton = (run, id) => element("button", {type: "button", textContent: String(id), onclick: () => select({run, kind: "flow", id})});
+  const flowButton = id => element("button", {type: "button", textContent: String(id), onclick: () => select({kind: "flow", id})});
   function table(heads, rows) {
     const body = element("tbody", {}, ...rows.map(([at, cells]) => {
       const row = element("tr", {}, ...cells.map(cell => element("td", {}, cell)));
@@ -643,35 +684,39 @@
       element("thead", {}, element("tr", {}, ...heads.map(textContent => element("th", {textContent})))), body));
   }
 
-  function showFlow(place, run, flow, title) {
-    if (!flow) {
-      place.replaceChildren(element("p", {textContent: "This flow is not on this page."}));
-      return;
-    }
+  function flowDetails(run, flow, heading) {
+    if (!flow) return [heading("This flow is not on this page.")];
     const facts = [`${bytesText(flow.size)}, ${flow.tag}`, `FCT ${fctText(flow)}`, `ideal ${usText(flow.ideal)}`, `paused for ${usText(flow.paused ?? 0)}`,
       `${flow.resent ?? 0} packets sent again`];
-    place.replaceChildren(element("h2", {textContent: `${title}Flow ${flow.id}: ${run.names[flow.src]} → ${run.names[flow.dst]}`}),
-      element("p", {textContent: facts.join("; ")}));
+    const parts = [heading(`Flow ${flow.id}: ${run.names[flow.src]} → ${run.names[flow.dst]}`), element("p", {textContent: facts.join("; ")})];
     const chain = [flow];
-    while (run.flows.get(chain[0].after)) chain.unshift(run.flows.get(chain[0].after));
-    if (chain.length > 1) place.append(element("h3", {textContent: "The chain of messages that it waited for"}),
-      table(["Flow", "From", "To", "Start", "FCT", "Ideal"], chain.map(each => [each.start, [flowButton(run, each.id), run.names[each.src],
+    while (run.flows.has(chain[0].after)) chain.unshift(run.flows.get(chain[0].after));
+    if (chain.length > 1) parts.push(element("h3", {textContent: "The chain of messages that it waited for"}),
+      table(["Flow", "From", "To", "Start", "FCT", "Ideal"], chain.map(each => [each.start, [flowButton(each.id), run.names[each.src],
         run.names[each.dst], timeText(each.start), fctText(each), usText(each.ideal)]])));
-    const history = flowHistory(run, flow);
-    place.append(element("h3", {textContent: "History"}), table(["µs", "Where", "What", "Detail"],
-      history.map(([at, where, what, detail]) => [at, [timeText(at), where, what, detail]])));
+    const history = flowHistory(run, flow).map(([at, where, what, detail]) => [at, [timeText(at), where, what, detail]]);
+    return [...parts, element("h3", {textContent: "History"}), table(["µs", "Where", "What", "Detail"], history)];
   }
 
-  // Returns the events of a flow, as `trace` prints them without captures.
+  // Returns the events of a flow, as `trace` prints them without captures (analysis/life/stored.py).
   function flowHistory(run, flow) {
-    const rows = [[flow.start, run.names[flow.src], "ready", `${bytesText(flow.size)} to ${run.names[flow.dst]}`]];
-    for (const signal of flow.signals) {
-      const by = run.names[signal.node] ?? "unknown", cause = signal.cause === 2 ? "cache" : `${CAUSES[signal.cause]} (${bytesText(signal.depth)})`;
-      if (!isNaN(signal.sent)) rows.push([signal.sent, by, "BTS", `${cause}, pause for ${usText(signal.pause)}`]);
-      if (!signal.obeyed) rows.push([signal.received, run.names[flow.src], "BTS ignored", `from ${by}`]);
-      else if (SLOWING.has(signal.cause)) rows.push([signal.received, run.names[flow.src], "slowed down", `by ${by}`]);
-      else rows.push([signal.received, run.names[flow.src], "paused", `by ${by}, until ${timeText(signal.until)}`]);
+    const source = run.names[flow.src], rows = [];
+    if (!isNaN(flow.start)) rows.push([flow.start, source, "ready", `${bytesText(flow.size)} to ${run.names[flow.dst]}`]);
+    let until = NaN;
+    const resume = () => rows.push([until, source, "resumed", "end of the pause"]);
+    for (const {node, cause, depth, sent, received, pause, obeyed, until: end} of flow.signals) {
+      const by = run.names[node] ?? "unknown", request = SLOWING.has(cause) ? "slow down" : `pause for ${usText(pause)}`;
+      if (!isNaN(sent)) rows.push([sent, by, "BTS", `${CAUSES[cause]}${depth && cause !== 2 ? ` of ${bytesText(depth)}` : ""}, ${request}`]);
+      if (obeyed && SLOWING.has(cause)) rows.push([received, source, "slowed down", `by ${by}`]);
+      else if (!obeyed || isNaN(end)) rows.push([received, source, "BTS ignored", `from ${by}`]);
+      else if (end === received && pause) rows.push([received, source, "BTS received", `from ${by}; nothing left to send`]);
+      else {
+        if (until <= received) resume();
+        until = end;
+        rows.push([received, source, "paused", `by ${by}, until ${timeText(end)}`]);
+      }
     }
+    if (until <= (isNaN(flow.finish) ? Infinity : flow.finish)) resume();
     let merged = null;
     for (const [from, until, bytes] of flow.delivered) {
       if (merged && Math.abs(from - merged.until) < 1e-3) { merged.until = until; merged.bytes += bytes; }
@@ -682,19 +727,33 @@
     return rows.sort((one, other) => one[0] - other[0]);
   }
 
-  function addKey() {
-    const bar = context => { context.fillStyle = color(QUEUES[3]); context.fillRect(12, 5, 9, 11); context.fillStyle = color("--ink"); context.fillRect(12, 2, 9, 1); };
-    const dot = (name, radius = 5) => context => { context.beginPath(); context.arc(17, 8, radius, 0, 7); context.fillStyle = color(name); context.fill(); };
-    const host = (...state) => context => drawHost(context, 17, 8, 7, ...state);
-    const use = context => USES.slice(1).forEach(([, name, wide], at) => { context.fillStyle = color(name); context.fillRect(at * 9, 8 - wide / 2, 8, wide); });
-    const items = [[use, "use of a link in one direction: to 25, 50, 80, 100 %"], [bar, "queue at its port; line: highest depth"], [dot(DOTS.queue), "BTS from a queue, on its way to a sender"],
-      [dot(DOTS.cache), "BTS from the pause cache"], [dot(DOTS.pfc), "PFC pause frame"], [dot(DOTS.ack, 2.5), "ACKs"], [host(1, 0, 0), "host sends"],
-      [host(1, 1, 0), "all its flows are paused"], [host(2, 1, 0), "half of them are paused"], [host(0, 0, 1), "host receives"]];
-    by("key").replaceChildren(...items.map(([drawItem, text]) => {
-      const canvas = element("canvas");
-      drawItem(prepared(canvas, 34, 16));
-      return element("li", {}, canvas, ` ${text}`);
-    }));
+  function keyItem(drawItem, text) {
+    const canvas = element("canvas");
+    drawItem(prepared(canvas, 34, 16));
+    return element("li", {}, canvas, ` ${text}`);
+  }
+  // Explains what is drawn, as far as these runs have it.
+  function drawKey() {
+    const kinds = new Set(runs.flatMap(run => [...run.kinds])), hasStops = runs.some(run => run.stops.size), isInferred = runs.some(run => run.scene.infers_pauses);
+    const full = bytesText(fullest()), state = [...kinds, full, color("--ink"), hasStops].join("|");
+    if (drawnKey === state) return;
+    drawnKey = state;
+    const dot = (name, rim = "--panel") => context => drawDot(context, 17, 8, 5, name, rim);
+    const host = (...figures) => context => drawHost(context, 17, 8, 7, ...figures);
+    const stop = isHollow => context => drawStop(context, {px: 17, py: 0, slot: 18, side: "down"}, isHollow);
+    const items = [
+      [context => USES.slice(1).forEach(([, name, wide], at) => { context.fillStyle = color(name); context.fillRect(at * 9, 8 - wide / 2, 8, wide); }),
+        "use of a link in one direction: to 25, 50, 80, 100 %"],
+      [context => { context.fillStyle = color(CURVES[0]); context.fillRect(12, 6, 9, 10); context.fillStyle = color("--ink"); context.fillRect(12, 2, 9, 1); },
+        `queue at its port, and its highest depth (fullest: ${full})`],
+      kinds.has("queue") && [dot(DOTS.queue), "BTS on its way to a sender"], kinds.has("cache") && [dot(DOTS.cache), "BTS from a pause cache"],
+      kinds.has("slow") && [dot(DOTS.slow), "request to slow down"], kinds.has("pfc") && [dot(PFC), "PFC pause"],
+      kinds.has("resume") && [dot("--panel", PFC), "PFC resume"], hasStops && [stop(false), "port stopped by PFC"],
+      isInferred && [stop(true), "port that sent little although its queue held bytes: probably stopped by PFC"],
+      ...runs[0].scene.tags.filter(tag => kinds.has(tag)).map(tag => [context => drawDot(context, 17, 8, 2, ackColor(runs[0], tag)), `ACKs of ${tag}`]),
+      [host(1, 0, 0), "host that sends"], runs.some(run => run.pauses.length) && [host(1, 1, 0), "all its flows paused"],
+      runs.some(run => run.pauses.length) && [host(2, 1, 0), "half of them paused"], [host(0, 0, 1), "host that receives"]];
+    by("key").replaceChildren(...items.filter(Boolean).map(([drawItem, text]) => keyItem(drawItem, text)));
   }
 
   function begin(scene) {
@@ -706,7 +765,6 @@
   }
   function append(chunk, number = 0) {
     runs[number].append(chunk);
-    if (selected?.run === runs[number] && !runs[number].isLive) select(selected);
     ask();
   }
   // Ends a run that was going on; the page then plays it as a stored one.
@@ -738,7 +796,7 @@
   by("next").addEventListener("click", () => step(1));
   by("follow").addEventListener("click", () => { isFollowing = true; lastTick = performance.now(); ask(); });
   by("speed").addEventListener("change", () => { speed = Number(by("speed").value); });
-  by("flow").addEventListener("change", () => { if (by("flow").value) select({run: runs[0], kind: "flow", id: Number(by("flow").value)}); });
+  by("flow").addEventListener("change", () => { if (by("flow").value) select({kind: "flow", id: Number(by("flow").value)}); });
   document.addEventListener("keydown", event => {
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
     const at = SPEEDS.indexOf(speed);
@@ -751,9 +809,8 @@
     keys[event.key]();
   });
   addEventListener("resize", ask);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { paint.clear(); addKey(); ask(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { paint.clear(); ask(); });
   window.sfcWatch = {begin, append, finish, drop, seek, play, step, select, runs, get time() { return time; }, get drawn() { return drawn; }, draw};
-  addKey();
   for (const data of document.querySelectorAll("script.watch-data")) {
     const {scene, chunks} = JSON.parse(data.textContent), number = begin(scene);
     for (const chunk of chunks) append(chunk, number);
