@@ -37,7 +37,9 @@ PARTS: Mapping[str, Mapping[str, str]] = {
         "pause_us": "f4", "queue_depth_bytes": "u4", "obeyed": "u1", "paused_until_us": "f8",
     },
     "goodput": {"from_us": "f4", "until_us": "f4", "flow_id": "u4", "delivered_bytes": "f4"},
-    "planned": {"flow_id": "u4", "src": _NODE, "dst": _NODE, "size_bytes": "f8", "start_us": "f8"},
+    "planned": {
+        "flow_id": "u4", "src": _NODE, "dst": _NODE, "size_bytes": "f8", "start_us": "f8", "ideal_fct_us": "f8",
+    },
     "flows": {
         "flow_id": "u4", **_FLOW_TIMES, "paused_us": "f4", "packets_resent": "u4", "timeouts": "u4", "after": "u4",
     },

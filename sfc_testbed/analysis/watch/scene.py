@@ -41,9 +41,10 @@ def scene_of(
 ) -> dict[str, Any]:
     """Return the scene of a run, which JSON can hold.
 
-    `flows`: the planned flows, with the columns flow_id, src, dst, tag, size_bytes and start_us of the trace. `label`
-    tells the run apart from another run on the page. `end_us`: None while the run is going on. `infers_pauses`: whether
-    the page marks ports that PFC probably stopped. `notes`: sentences about what the page leaves out.
+    `flows`: the planned flows, with the columns flow_id, src, dst, tag, size_bytes and start_us of the trace, and
+    ideal_fct_us if chunks do not have it. `label` tells the run apart from another run on the page. `end_us`: None
+    while the run is going on. `infers_pauses`: whether the page marks ports that PFC probably stopped. `notes`:
+    sentences about what the page leaves out.
     """
     nodes = node_numbers(topology)
     places = places_of(topology)
@@ -76,7 +77,11 @@ def scene_of(
             },
             "tag": array_text(np.array([tags.index(tag) for tag in flows["tag"]]), "u1"),
             "size_bytes": array_text(flows["size_bytes"].to_numpy(), "f8"),
-            "start_us": array_text(flows["start_us"].to_numpy(), "f8"),
+            **{
+                name: array_text(flows[name].to_numpy(), "f8")
+                for name in ("start_us", "ideal_fct_us")
+                if name in flows.columns
+            },
         },
         "end_us": end_us,
         "infers_pauses": infers_pauses,

@@ -9,14 +9,13 @@ and copies the records that hosts report anyway.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from sfc_testbed.analysis.watch.scene import scene_of
-from sfc_testbed.scenarios.model.flow import Flow
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.targets.common.commands import LINK_SAMPLE_NS, SAMPLE_NS
 from sfc_testbed.testbed.watch.channel import MOST_FILES, Sender
@@ -32,10 +31,10 @@ class Feed:
         self._sender = sender
         self._records: dict[str, list[Sequence[Any]]] = {}
 
-    def begin(self, plan: RunPlan, title: str) -> None:
-        """Report that the run of a plan begins, under a title."""
+    def begin(self, plan: RunPlan, title: str, flows: pl.DataFrame) -> None:
+        """Report that the run of a plan begins, with a title and the planned columns of its flows."""
         self._records = {}
-        self._sender.send({"kind": "begin", "dilation": plan.dilation.factor, "scene": _scene(plan, title)})
+        self._sender.send({"kind": "begin", "dilation": plan.dilation.factor, "scene": _scene(plan, title, flows)})
 
     def start(self, samples: Mapping[str, Path], start_ns: int, zero_ns: int | None) -> None:
         """Report that model time 0 is at `start_ns` on the clock of the samples, and the sample file of each switch.
@@ -49,11 +48,9 @@ class Feed:
             self._sender.send({"kind": "files", "switches": part}, files)
         self._sender.send({"kind": "start", "start_ns": start_ns, "zero_ns": zero_ns})
 
-    def plan(self, flows: Iterable[Flow]) -> None:
-        """Report flows that are not in the scene."""
-        rows = _planned(list(flows))
-        if not rows.is_empty():
-            self._sender.send({"kind": "planned", "flows": rows.to_dict(as_series=False)}, is_optional=True)
+    def plan(self, flows: Mapping[str, Sequence[Any]]) -> None:
+        """Report flows that are not in the scene, as planned columns."""
+        self._sender.send({"kind": "planned", "flows": flows}, is_optional=True)
 
     def add(self, trace: str, row: Sequence[Any]) -> None:
         """Copy a row of a trace. `flush` sends it."""
@@ -75,30 +72,17 @@ class Feed:
         self._sender.send({"kind": "end", "sentence": sentence, "notes": [*notes, *more]})
 
 
-def _scene(plan: RunPlan, title: str) -> dict[str, Any]:
+def _scene(plan: RunPlan, title: str, flows: pl.DataFrame) -> dict[str, Any]:
     config = plan.config
     scene = scene_of(
         plan.topology,
-        _planned(plan.flows[:MOST_FLOWS]),
+        flows.head(MOST_FLOWS),
         title=title,
         label=config.variant,
         queue_interval_us=SAMPLE_NS / 1000,
         link_interval_us=LINK_SAMPLE_NS / 1000,
         thresholds_bytes=config.thresholds_bytes,
         faults=config.fault_spans,
-        notes=[f"Flows: only the first {MOST_FLOWS:,} are on this page."] if len(plan.flows) > MOST_FLOWS else [],
+        notes=[f"Flows: only the first {MOST_FLOWS:,} are on this page."] if flows.height > MOST_FLOWS else [],
     )
     return {**scene, "dilation": plan.dilation.factor}
-
-
-def _planned(flows: Sequence[Flow]) -> pl.DataFrame:
-    """Return the planned columns of flows. The start of a flow that waits for others is null."""
-    columns = {
-        "flow_id": pl.UInt32, "src": pl.String, "dst": pl.String, "tag": pl.String, "size_bytes": pl.UInt64,
-        "start_us": pl.Float64,
-    }  # fmt: skip
-    rows = [
-        (flow.flow_id, flow.src, flow.dst, flow.tag, flow.size_bytes, None if flow.after else flow.start_ns / 1000)
-        for flow in flows
-    ]
-    return pl.DataFrame(rows, schema=columns, orient="row")

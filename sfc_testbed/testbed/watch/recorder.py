@@ -7,7 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from sfc_testbed.telemetry.flow_parts import RECEIVED, SENT
+import polars as pl
+
+from sfc_testbed.telemetry.flow_parts import PLANNED, RECEIVED, SENT
+from sfc_testbed.telemetry.planned import planned_paths, read_planned
 from sfc_testbed.telemetry.schema import GOODPUT, SIGNALS, TraceSchema
 from sfc_testbed.telemetry.writer import RowValues, SegmentWriter
 from sfc_testbed.testbed.plan.plan import RunPlan
@@ -29,6 +32,11 @@ class _CopyingWriter(SegmentWriter):
         self._copy(self.schema.name, values)
 
 
+def _first_flows(folder: Path) -> pl.DataFrame:
+    """Return the planned columns of the first flows of a run."""
+    return next((read_planned(path) for path in planned_paths(folder)), PLANNED.empty())
+
+
 class WatchedRecorder(Recorder):
     """A recorder whose records also go to the page. `samples`: the switches' files, if they are not in the folder."""
 
@@ -38,7 +46,8 @@ class WatchedRecorder(Recorder):
         switches = [switch.name for switch in plan.topology.switches]
         self._samples = samples or {name: self._journal.samples(name) for name in switches}
         config = plan.config
-        feed.begin(plan, ", ".join([f"{config.scenario} · {config.variant}", *config.overridden]))
+        title = ", ".join([f"{config.scenario} · {config.variant}", *config.overridden])
+        feed.begin(plan, title, _first_flows(self._journal.segments(PLANNED)))
 
     @property
     def is_save_due(self) -> bool:

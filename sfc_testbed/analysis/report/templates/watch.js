@@ -95,7 +95,7 @@
       const planned = columns(scene.flows);
       this.flows = new Map(Array.from(planned.flow_id, (id, at) => [id, {id, src: planned.src[at], dst: planned.dst[at],
         tag: scene.tags[planned.tag[at]], size: planned.size_bytes[at], start: planned.start_us[at], finish: NaN, received: NaN,
-        ideal: NaN, after: 0, signals: [], delivered: []}]));
+        ideal: planned.ideal_fct_us?.[at] ?? NaN, after: 0, signals: [], delivered: []}]));
       this.isChanged = true;
       this.figure = addFigure(this);
     }
@@ -119,7 +119,7 @@
     }
     add_planned(rows) {
       rows.flow_id.forEach((id, at) => this.flows.set(id, {id, src: rows.src[at], dst: rows.dst[at], tag: "message",
-        size: rows.size_bytes[at], start: rows.start_us[at], finish: NaN, received: NaN, ideal: NaN, after: 0, signals: [], delivered: []}));
+        size: rows.size_bytes[at], start: rows.start_us[at], finish: NaN, received: NaN, ideal: rows.ideal_fct_us[at], after: 0, signals: [], delivered: []}));
     }
     add_queues(rows) {
       rows.time_us.forEach((time, at) => {

@@ -48,7 +48,7 @@ class Message:
 class Follower(Protocol):
     """An observer of new messages and records. Its methods must be quick."""
 
-    def messages(self, flows: Iterable[Flow]) -> None: ...
+    def messages(self, messages: Sequence[Message]) -> None: ...
 
     def records(self, records: Sequence[Record]) -> None: ...
 
@@ -70,7 +70,7 @@ class Journal:
         with self._changed:
             self._follower = follower
             messages = self.messages_of_these_nics()
-            follower.messages(message.flow for message in messages)
+            follower.messages(messages)
             ends = [end for message in messages for end in (message.received, message.sent) if end is not None]
             follower.records([*ends, *self._signals[max(0, self._earlier_signals - self._dropped_signals) :]])
 
@@ -80,7 +80,7 @@ class Journal:
             added = {message.flow.flow_id: message for message in messages}
             self._messages |= added
             if self._follower is not None:
-                self._follower.messages(message.flow for message in added.values())
+                self._follower.messages(list(added.values()))
 
     def take(self, records: Sequence[Record]) -> None:
         """Add records that hosts have sent."""

@@ -4,17 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Record, Signal
-from sfc_testbed.scenarios.model.flow import Flow
-from sfc_testbed.telemetry.flow_parts import RECEIVED, SENT
+from sfc_testbed.telemetry.flow_parts import PLANNED, RECEIVED, SENT
 from sfc_testbed.telemetry.queue_samples import samples_file
 from sfc_testbed.telemetry.schema import SIGNALS
 from sfc_testbed.telemetry.writer import row_values
 from sfc_testbed.testbed.live.run import LiveNetwork
-from sfc_testbed.testbed.live.session.journal import Journal
+from sfc_testbed.testbed.live.session.journal import Journal, Message
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.watch.watch import watching
 
@@ -34,7 +33,8 @@ class SessionPage:
     def begin(self, plan: RunPlan, start_ns: int, journal: Journal) -> None:
         """Show the network from model time 0 of its NICs, which is at `start_ns` on CLOCK_MONOTONIC."""
         config = plan.config
-        self.watch.feed.begin(plan, f"{config.topology} network, {config.variant}")
+        title = f"{config.topology} network · {config.variant}"
+        self.watch.feed.begin(plan, title, PLANNED.empty())
         self.watch.feed.start(self._samples, start_ns - self._network.epoch_ns, start_ns)
         journal.follow(self)
 
@@ -45,9 +45,20 @@ class SessionPage:
         self.watch.end("The network was removed.")
         self._resources.close()
 
-    def messages(self, flows: Iterable[Flow]) -> None:
+    def messages(self, messages: Sequence[Message]) -> None:
         """Show new messages."""
-        self.watch.feed.plan(flows)
+        flows = [message.flow for message in messages]
+        if flows:
+            self.watch.feed.plan(
+                {
+                    "flow_id": [flow.flow_id for flow in flows],
+                    "src": [flow.src for flow in flows],
+                    "dst": [flow.dst for flow in flows],
+                    "size_bytes": [flow.size_bytes for flow in flows],
+                    "start_us": [flow.start_ns / 1000 for flow in flows],
+                    "ideal_fct_us": [message.ideal_us for message in messages],
+                }
+            )
 
     def records(self, records: Sequence[Record]) -> None:
         """Show records of hosts."""
