@@ -32,7 +32,7 @@ from sfc_testbed.cli.options import (
     Uses,
     WatchPage,
 )
-from sfc_testbed.cli.output import EXIT_CLAIM, say, say_json, warn, with_fields
+from sfc_testbed.cli.output import EXIT_CLAIM, say_json, say_page, warn, with_fields
 from sfc_testbed.cli.planning import checked, end_by_outcome, reporter, watched
 from sfc_testbed.cli.seeds import chosen_seeds
 from sfc_testbed.request.load_balancing import scheme_with
@@ -130,8 +130,7 @@ def verb(
             from sfc_testbed.cli.output import console
 
             console.print(comparison_table(comparison))
-            if done.page is not None:
-                say(f"report: {done.page}")
+            say_page(done.page, is_watched=watch)
     for failure in done.failures:
         warn(failure)
     if done.is_interrupted:

@@ -37,7 +37,7 @@ from sfc_testbed.cli.options import (
     Uses,
     WatchPage,
 )
-from sfc_testbed.cli.output import say, say_json, warn, with_fields
+from sfc_testbed.cli.output import say_json, say_page, warn, with_fields
 from sfc_testbed.cli.planning import (
     checked,
     end_by_outcome,
@@ -144,8 +144,8 @@ def verb(
         from sfc_testbed.testbed.recording.outcome import Silent
 
         run = with_page(run, Silent())
-    if run.report is not None and not json:
-        say(f"report: {run.report}")
+    if not json:
+        say_page(run.report, is_watched=watch)
     for failure in run.failures:
         warn(failure)
     end_by_outcome([run])

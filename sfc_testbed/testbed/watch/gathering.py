@@ -50,15 +50,19 @@ class SampleFile:
         self.switch = switch
         self.latest_ns = 0
         """The end of the latest interval that was read, on the clock of the samples."""
+        self.has_more = False
+        """Whether the file had more samples than were read."""
         self._descriptor = descriptor
         self._read_bytes = 0
 
-    def new(self, most: int = MOST_SAMPLES) -> bytes:
+    def new(self) -> bytes:
         """Return samples that were not returned before, in order. A switch that starts again begins its file anew."""
         size = os.fstat(self._descriptor).st_size
         if size < self._read_bytes:
             self._read_bytes = 0
-        count = min((size - self._read_bytes) // _SAMPLE_BYTES, most)
+        unread = (size - self._read_bytes) // _SAMPLE_BYTES
+        count = min(unread, MOST_SAMPLES)
+        self.has_more = unread > count
         content = os.pread(self._descriptor, count * _SAMPLE_BYTES, self._read_bytes) if count else b""
         self._read_bytes += len(content)
         if content:
@@ -145,14 +149,14 @@ class Gathering:
         """
         if self._start_ns is None:
             return None
-        is_all_read = self._read()
-        latest_ns = [file.latest_ns for file in self._files]
-        newest_ns = max(latest_ns, default=0)
+        self._read()
+        is_all_read = not any(file.has_more for file in self._files)
+        newest_ns = max((file.latest_ns for file in self._files), default=0)
         if is_over and is_all_read:
             until_ns = newest_ns
         else:
-            active_ns = [ns for ns in latest_ns if ns > newest_ns - SILENT_NS]
-            until_ns = min([newest_ns - HOLD_NS, *active_ns])
+            active = [file for file in self._files if file.has_more or file.latest_ns > newest_ns - SILENT_NS]
+            until_ns = min([newest_ns - HOLD_NS, *(file.latest_ns for file in active)])
         if until_ns <= self._start_ns and not is_over:
             return None
         until_us = (until_ns - self._start_ns) / (1000 * self._factor)
@@ -170,13 +174,12 @@ class Gathering:
         for file in self._files:
             file.close()
 
-    def _read(self) -> bool:
-        """Read new samples; return whether all were read."""
+    def _read(self) -> None:
+        """Read new samples."""
         contents = [file.new() for file in self._files]
         counts = [len(content) // _SAMPLE_BYTES for content in contents]
         self._samples.append(samples_from_bytes(b"".join(contents)))
         self._places.append(np.repeat(np.arange(len(counts)), counts))
-        return max(counts, default=0) < MOST_SAMPLES
 
     def _taken_samples(self, until_ns: int, start_ns: int) -> dict[str, Columns]:
         """Return the queues and links up to a time, and keep the later samples."""

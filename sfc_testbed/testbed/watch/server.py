@@ -87,10 +87,10 @@ class Server:
             writer.transport.abort()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._tasks) > MOST_CONNECTIONS:
+            return  # without an answer: to wait for the request would be a connection more
         writer.transport.set_write_buffer_limits(high=_WRITE_BYTES)
         try:
-            if len(self._tasks) > MOST_CONNECTIONS:
-                raise Refused(HTTPStatus.SERVICE_UNAVAILABLE)
             head = await _head_of(reader)
             request = read_request(head, self._token)
             if request.resource == PAGE:
@@ -102,13 +102,18 @@ class Server:
             await self._write(writer, refusal(error.status))
             return
         self._streams += 1
+        sending = asyncio.ensure_future(self._send_events(writer, request.last_event or 0))
+        leaving = asyncio.ensure_future(reader.read(1))
         try:
-            await self._send_events(writer, request.last_event or 0)
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._streams -= 1
+            sending.cancel()
+            leaving.cancel()
+            await asyncio.gather(sending, leaving, return_exceptions=True)
 
     async def _send_events(self, writer: asyncio.StreamWriter, number: int) -> None:
-        """Send the events after a number, then new ones as they come, until the server closes or the page leaves."""
+        """Send the events after a number, then new ones as they come, until the server closes."""
         await self._write(writer, stream_head())
         is_new = asyncio.Event()
         self._waiting.add(is_new)
@@ -131,8 +136,8 @@ class Server:
     async def _write(self, writer: asyncio.StreamWriter, content: bytes) -> None:
         """Write, and wait until nearly all is sent. Raise TimeoutError if the connection takes nothing for long."""
         writer.write(content)
-        left = writer.transport.get_write_buffer_size()
-        while left > _WRITE_BYTES // 4:
+        left = len(content) + _WRITE_BYTES
+        while True:
             try:
                 await asyncio.wait_for(writer.drain(), STALLED_SECONDS)
                 return
