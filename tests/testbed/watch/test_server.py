@@ -25,9 +25,9 @@ PAGE = "<!doctype html><title>Live</title>" + "x" * 300_000
 class Served:
     """A server whose event loop runs in a thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: str = PAGE) -> None:
         self.stream = Stream()
-        self.server = Server(PAGE, TOKEN, self.stream)
+        self.server = Server(page, TOKEN, self.stream)
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever)
         self._thread.start()

@@ -65,10 +65,10 @@ def watched(*words: str, stream: str = "stderr") -> Iterator[WatchedCommand]:
                 break
         else:
             raise AssertionError("".join(lines[stream]))
+        url = lines[stream][-1].removeprefix(_PREFIX).strip()
         threads = [Thread(target=_read, args=(getattr(process, name), lines[name]), daemon=True) for name in lines]
         for thread in threads:
             thread.start()
-        url = lines[stream][-1].removeprefix(_PREFIX).strip()
         yield WatchedCommand(process, url, lines["stdout"], lines["stderr"], threads)
     finally:
         process.kill()
