@@ -25,6 +25,7 @@ CAUSES = ("unknown", "queue", "cache", "estimator", "feedback", "sub_rtt")
 NO_NODE = 65_535
 """The number of a node that is not in the network, such as the unknown switch of a signal."""
 
+_CAUSE_NUMBERS = {name: number for number, name in enumerate(CAUSES)}
 _NODE, _CAUSE = "node", "cause"
 _FLOW_TIMES = {name: "f8" for name in ("start_us", "finish_us", "received_us", "ideal_fct_us")}
 PARTS: Mapping[str, Mapping[str, str]] = {
@@ -56,7 +57,7 @@ def chunk_of(nodes: Mapping[str, int], until_us: float, **parts: Columns) -> dic
 
     Columns that are missing are left out, and rows of several chunks follow each other in time.
     """
-    return {"until_us": until_us, **{name: _encoded(PARTS[name], rows, nodes) for name, rows in parts.items()}}
+    return {"until_us": until_us, **{name: encoded(name, rows, nodes) for name, rows in parts.items()}}
 
 
 def array_text(values: NDArray[Any], kind: str) -> str:
@@ -66,16 +67,27 @@ def array_text(values: NDArray[Any], kind: str) -> str:
     return f"{kind}:{b64encode(values.astype(f'<{kind}').tobytes()).decode()}"
 
 
-def _encoded(kinds: Mapping[str, str], rows: Columns, nodes: Mapping[str, int]) -> dict[str, str]:
+def encoded(part: str, rows: Columns, nodes: Mapping[str, int]) -> dict[str, str]:
+    """Return the columns of a part that the rows have, as texts."""
     names = rows.columns if isinstance(rows, pl.DataFrame) else rows
-    return {name: _column_text(rows[name], kind, nodes) for name, kind in kinds.items() if name in names}
+    return {name: _column_text(rows[name], kind, nodes) for name, kind in PARTS[part].items() if name in names}
 
 
 def _column_text(values: pl.Series | Sequence[Any] | NDArray[Any], kind: str, nodes: Mapping[str, int]) -> str:
     if kind == _NODE:
-        return array_text(np.array([nodes.get(name, NO_NODE) for name in values], dtype=np.uint16), "u2")
+        return array_text(_numbered(values, nodes, NO_NODE), "u2")
     if kind == _CAUSE:
-        return array_text(np.array([CAUSES.index(name) if name in CAUSES else 0 for name in values]), "u1")
+        return array_text(_numbered(values, _CAUSE_NUMBERS, 0), "u1")
     if isinstance(values, pl.Series):
         return array_text(values.to_numpy(), kind)
     return array_text(np.array([np.nan if value is None else value for value in values]), kind)
+
+
+def _numbered(values: pl.Series | Sequence[Any] | NDArray[Any], numbers: Mapping[str, int], other: int) -> NDArray[Any]:
+    """Return the numbers of names; `other` for an unknown name."""
+    if not isinstance(values, pl.Series):
+        return np.array([numbers.get(name, other) for name in values], dtype=np.uint16)
+    names = values.unique()
+    known = [numbers.get(name, other) for name in names]
+    numbered: NDArray[np.uint16] = values.replace_strict(names, known, return_dtype=pl.UInt16).to_numpy()
+    return numbered

@@ -12,10 +12,8 @@ from typing import Any
 from markupsafe import Markup
 
 from os_helpers.visible import visible
-from sfc_testbed.analysis.report.html_pages import TEMPLATES, render
+from sfc_testbed.analysis.report.html_pages import TEMPLATES, WATCH_FILE, render
 from sfc_testbed.telemetry.atomic_file import replace_text
-
-WATCH_FILE = "watch.html"
 
 
 def write_watch_page(folder: Path, contents: Sequence[Mapping[str, Any]], heading: str) -> Path:
@@ -35,8 +33,8 @@ def watch_page(contents: Sequence[Mapping[str, Any]], heading: str, *, is_live: 
         "watch.html.j2",
         heading=heading,
         contents=[Markup(_json_text(content)) for content in contents],
-        script=_script("watch.js"),
-        live_script=_script("watch_live.js") if is_live else "",
+        scripts=[_script(name) for name in ("watch_run.js", "watch.js", *(["watch_live.js"] if is_live else []))],
+        is_live=is_live,
     )
 
 

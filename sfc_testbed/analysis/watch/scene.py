@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from sfc_testbed.analysis.plots.places import places_of
-from sfc_testbed.analysis.watch.chunk import NO_NODE, array_text
+from sfc_testbed.analysis.watch.chunk import array_text, encoded
 from sfc_testbed.request.spec import FaultSpan
 from sfc_testbed.topologies.model import Topology
 
@@ -70,18 +70,8 @@ def scene_of(
         "faults": [{"label": fault.label, "begin_us": fault.begin_us, "end_us": fault.end_us} for fault in faults],
         "tags": tags,
         "flows": {
-            "flow_id": array_text(flows["flow_id"].to_numpy(), "u4"),
-            **{
-                name: array_text(np.array([nodes.get(node, NO_NODE) for node in flows[name]]), "u2")
-                for name in ("src", "dst")
-            },
-            "tag": array_text(np.array([tags.index(tag) for tag in flows["tag"]]), "u1"),
-            "size_bytes": array_text(flows["size_bytes"].to_numpy(), "f8"),
-            **{
-                name: array_text(flows[name].to_numpy(), "f8")
-                for name in ("start_us", "ideal_fct_us")
-                if name in flows.columns
-            },
+            **encoded("planned", flows, nodes),
+            "tag": array_text(np.array([tags.index(tag) for tag in flows["tag"]], dtype=np.int64), "u2"),
         },
         "end_us": end_us,
         "infers_pauses": infers_pauses,

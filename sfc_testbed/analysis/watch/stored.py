@@ -8,12 +8,14 @@ sums of bytes. Of other traces, every n-th row is kept. The notes of the scene s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
 import polars as pl
 
+from sfc_testbed.analysis.formatting import format_bytes
 from sfc_testbed.analysis.metrics.iterations import Waits, last_ended, message_ends
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.analysis.watch.chunk import chunk_of
@@ -22,8 +24,10 @@ from sfc_testbed.telemetry.reader import answer
 from sfc_testbed.telemetry.schema import WHOLE_BUFFER
 from sfc_testbed.topologies.model import Topology
 
-MOST_ROWS: Mapping[str, int] = {"queues": 50_000, "links": 50_000, "signals": 15_000, "goodput": 20_000, "flows": 8_000}
-"""The most rows of each part on a page. With all of them, a run takes about 5 MB."""
+MOST_ROWS: Mapping[str, int] = {"queues": 80_000, "links": 60_000, "signals": 20_000, "goodput": 20_000, "flows": 8_000}
+"""The most rows of each part on a page. With all of them, a page takes about 5.5 MB. Several runs share them."""
+_SMALL_SHARE = 0.01
+"""The share of the highest peak below which samples of queues are left out first."""
 _MOST_NAMED = 8
 """The most switches that a command names."""
 _MEASURED = ("start_us", "finish_us", "received_us", "ideal_fct_us", "paused_us", "packets_resent", "timeouts")
@@ -46,56 +50,64 @@ class Watched:
 
 @dataclass(frozen=True)
 class Thinned:
-    """Rows of a trace, and the interval between samples, or the part of the rows that was kept."""
+    """Rows of a trace, and how they were thinned."""
 
     rows: pl.DataFrame
     interval_us: float = 0.0
+    """The time between samples."""
     factor: int = 1
     """The number of intervals that one row stands for, or of rows of which one was kept."""
+    least_bytes: float = 0.0
+    """The high-water mark below which samples were left out."""
 
 
-def run_content(watched: Watched) -> dict[str, Any]:
-    """Return the scene and the chunks of a run."""
-    run, nodes = watched.run, node_numbers(watched.topology)
+def run_content(watched: Watched, runs: int = 1) -> dict[str, Any]:
+    """Return the scene and the chunks of a run. `runs`: the number of runs on the page."""
+    run, most = watched.run, {name: count // runs for name, count in MOST_ROWS.items()}
     queue_us = _interval_us(run.queues.filter(pl.col("port") == WHOLE_BUFFER), ("switch",), 10.0)
     link_us = _interval_us(run.links, ("switch", "port"), 2 * queue_us)
-    held = run.queues.filter((pl.col("port") != WHOLE_BUFFER) | (pl.col("high_water_bytes") > 0))
-    queues = _merged(held, queue_us, "queues", ("switch", "port", "class"))
-    links = _merged(run.links, link_us, "links", ("switch", "port"))
-    signals = _sampled(run.signals.sort("received_us"), "signals")
-    goodput = _sampled(run.goodput.sort("from_us"), "goodput")
-    flows = _slowest(run.flows)
-    has_drops = run.result.drops is None or sum(run.result.drops.values()) > 0
-    has_unseen_pauses = watched.pauses is None and run.result.pfc is not None and run.result.pfc.sent > 0
+    thinned = {
+        "queues": _thinned_queues(run.queues, queue_us, most["queues"]),
+        "links": _merged(run.links, link_us, most["links"], ("switch", "port")),
+        "signals": _sampled(run.signals.sort("received_us"), most["signals"]),
+        "goodput": _sampled(run.goodput.sort("from_us"), most["goodput"]),
+        "flows": _slowest(run.flows, most["flows"]),
+    }
+    parts = {name: part.rows for name, part in thinned.items()}
+    after = pl.Series(_last_ended(parts["flows"], watched.waits), dtype=pl.UInt32)
+    parts["flows"] = parts["flows"].select("flow_id", *_MEASURED).with_columns(after=after)
+    if run.result.dropped != 0:
+        parts["drops"] = lost_bytes(run.queues, run.links, queue_us, link_us)
+    if watched.pauses is not None:
+        parts["pauses"] = watched.pauses
     last_us = _last_us(run)
-    scene = scene_of(
+    chunk = chunk_of(node_numbers(watched.topology), last_us, **parts)
+    return {"scene": _scene(watched, thinned, last_us), "chunks": [chunk]}
+
+
+def _scene(watched: Watched, thinned: Mapping[str, Thinned], last_us: float) -> dict[str, Any]:
+    run, pfc = watched.run, watched.run.result.pfc
+    has_unseen_pauses = watched.pauses is None and pfc is not None and pfc.sent > 0
+    notes = list(_thinning_notes(thinned))
+    if has_unseen_pauses and pfc is not None:
+        switches = ",".join(switch.name for switch in watched.topology.switches[:_MOST_NAMED])
+        notes.append(
+            f"{pfc.sent:,} PFC frames were sent, but not captured. Captures of switches show them: "
+            f"{run.command} --pcap {switches}"
+        )
+    return scene_of(
         watched.topology,
-        flows.rows,
+        thinned["flows"].rows,
         title=run.result.title,
         label=watched.label,
-        queue_interval_us=queues.interval_us,
-        link_interval_us=links.interval_us,
+        queue_interval_us=thinned["queues"].interval_us,
+        link_interval_us=thinned["links"].interval_us,
         thresholds_bytes=run.thresholds_bytes,
         faults=run.fault_spans,
         end_us=last_us,
         infers_pauses=has_unseen_pauses,
-        notes=[
-            *_thinning_notes(queues, links, signals, goodput, flows),
-            *_missing_notes(watched, has_unseen_pauses=has_unseen_pauses),
-        ],
+        notes=notes,
     )
-    parts = {
-        "queues": queues.rows,
-        "links": links.rows,
-        "signals": signals.rows,
-        "goodput": goodput.rows,
-        "flows": flows.rows.select("flow_id", *_MEASURED).with_columns(
-            after=pl.Series(_last_ended(flows.rows, watched.waits), dtype=pl.UInt32)
-        ),
-        **({"drops": lost_bytes(run.queues, run.links, queue_us, link_us)} if has_drops else {}),
-        **({} if watched.pauses is None else {"pauses": watched.pauses}),
-    }
-    return {"scene": scene, "chunks": [chunk_of(nodes, last_us, **parts)]}
 
 
 def lost_bytes(queues: pl.LazyFrame, links: pl.LazyFrame, queue_us: float, link_us: float) -> pl.DataFrame:
@@ -122,12 +134,28 @@ def _interval_us(rows: pl.LazyFrame, keys: Sequence[str], default_us: float) -> 
     return float(steps) if steps else default_us
 
 
-def _merged(rows: pl.LazyFrame, interval_us: float, part: str, keys: Sequence[str]) -> Thinned:
-    """Return at most `MOST_ROWS` samples: those of several intervals merged into one."""
-    count = int(answer(rows.select(pl.len())).item())
-    if count <= MOST_ROWS[part]:
+def _thinned_queues(queues: pl.LazyFrame, interval_us: float, most: int) -> Thinned:
+    """Return the samples of queues: without those of small queues if there are too many, and then merged."""
+    high = pl.col("high_water_bytes")
+    held = queues.filter((pl.col("port") != WHOLE_BUFFER) | (high > 0))
+    keys = ("switch", "port", "class")
+    if _count(held) <= most:
+        return _merged(held, interval_us, most, keys)
+    peak = answer(queues.filter(pl.col("port") != WHOLE_BUFFER).select(high.max())).item() or 0
+    least_bytes = float(peak) * _SMALL_SHARE
+    return replace(_merged(held.filter(high >= least_bytes), interval_us, most, keys), least_bytes=least_bytes)
+
+
+def _count(rows: pl.LazyFrame) -> int:
+    return int(answer(rows.select(pl.len())).item())
+
+
+def _merged(rows: pl.LazyFrame, interval_us: float, most: int, keys: Sequence[str]) -> Thinned:
+    """Return at most `most` samples: those of several intervals merged into one."""
+    count = _count(rows)
+    if count <= most:
         return Thinned(answer(rows.sort("time_us", maintain_order=True)), interval_us)
-    factor = -(-count // MOST_ROWS[part])
+    factor = -(-count // most)
     while True:
         end_us = (pl.col("time_us") / (interval_us * factor) - 1e-6).ceil() * (interval_us * factor)
         groups = rows.with_columns(end_us=end_us).group_by("end_us", *keys)
@@ -140,24 +168,23 @@ def _merged(rows: pl.LazyFrame, interval_us: float, part: str, keys: Sequence[st
         }
         names = rows.collect_schema().names()
         thinned = answer(groups.agg(**{name: value for name, value in merged.items() if name in names}))
-        if thinned.height <= MOST_ROWS[part]:
+        if thinned.height <= most:
             ordered = thinned.rename({"end_us": "time_us"}).sort("time_us", *keys)
             return Thinned(ordered, interval_us * factor, factor)
         factor *= 2
 
 
-def _sampled(rows: pl.LazyFrame, part: str) -> Thinned:
-    count = int(answer(rows.select(pl.len())).item())
-    factor = -(-count // MOST_ROWS[part]) or 1
+def _sampled(rows: pl.LazyFrame, most: int) -> Thinned:
+    factor = -(-_count(rows) // most) or 1
     return Thinned(answer(rows.gather_every(factor)), factor=factor)
 
 
-def _slowest(flows: pl.DataFrame) -> Thinned:
+def _slowest(flows: pl.DataFrame, most: int) -> Thinned:
     """Return the slowest flows; those that did not finish come first."""
-    factor = -(-flows.height // MOST_ROWS["flows"]) or 1
-    if factor > 1:
-        flows = flows.sort("slowdown", descending=True, nulls_last=False).head(MOST_ROWS["flows"]).sort("flow_id")
-    return Thinned(flows, factor=factor)
+    if flows.height <= most:
+        return Thinned(flows)
+    slowest = flows.sort("slowdown", descending=True, nulls_last=False).head(most).sort("flow_id")
+    return Thinned(slowest, factor=-(-flows.height // most))
 
 
 def _last_us(run: Run) -> float:
@@ -165,7 +192,7 @@ def _last_us(run: Run) -> float:
     times = [run.flows["finish_us"].max(), run.flows["start_us"].max()]
     for rows, column in ((run.queues, "time_us"), (run.signals, "received_us"), (run.goodput, "until_us")):
         times.append(answer(rows.select(pl.col(column).max())).item())
-    return max((float(time_us) for time_us in times if isinstance(time_us, float)), default=0.0)
+    return max((float(time_us) for time_us in times if isinstance(time_us, float) and isfinite(time_us)), default=0.0)
 
 
 def _last_ended(flows: pl.DataFrame, waits: Waits) -> list[int]:
@@ -176,31 +203,16 @@ def _last_ended(flows: pl.DataFrame, waits: Waits) -> list[int]:
     return [last_ended(number, waits, ends) for number in flows["flow_id"]]
 
 
-def _thinning_notes(queues: Thinned, links: Thinned, signals: Thinned, goodput: Thinned, flows: Thinned) -> list[str]:
-    notes = [
-        f"{name} have one sample in {thinned.interval_us:g} µs; the traces have {thinned.factor} times as many. {kept}"
-        for name, thinned, kept in (
-            ("Queues", queues, "Peaks are kept."),
-            ("Links", links, "Bytes are summed."),
-        )
-        if thinned.factor > 1
-    ]
-    notes += [
-        f"{name}: one of {thinned.factor} is on this page."
-        for name, thinned in (("BTS", signals), ("ACKs", goodput))
-        if thinned.factor > 1
-    ]
+def _thinning_notes(thinned: Mapping[str, Thinned]) -> Iterator[str]:
+    """Yield sentences about what the page leaves out, and how much."""
+    queues, links, flows = (thinned[name] for name in ("queues", "links", "flows"))
+    if queues.least_bytes:
+        yield f"Queues below {format_bytes(queues.least_bytes)} are left out."
+    for name, part, kept in (("Queues", queues, "Peaks are kept."), ("Links", links, "Bytes are summed.")):
+        if part.factor > 1:
+            yield f"{name} have one sample in {part.interval_us:g} µs, for {part.factor} of the traces. {kept}"
+    for name, part in (("BTS", thinned["signals"]), ("intervals with deliveries and ACKs", thinned["goodput"])):
+        if part.factor > 1:
+            yield f"Of the {name}, one in {part.factor} is on this page."
     if flows.factor > 1:
-        notes.append(f"Flows: only the {flows.rows.height:,} slowest ones are on this page.")
-    return notes
-
-
-def _missing_notes(watched: Watched, *, has_unseen_pauses: bool) -> list[str]:
-    pfc = watched.run.result.pfc
-    if not has_unseen_pauses or pfc is None:
-        return []
-    switches = ",".join(switch.name for switch in watched.topology.switches[:_MOST_NAMED])
-    return [
-        f"{pfc.sent:,} PFC frames were sent, but not captured. Captures of switches show them: "
-        f"{watched.run.command} --pcap {switches}"
-    ]
+        yield f"Only the {flows.rows.height:,} slowest flows are on this page, and its counts of flows are of these."

@@ -47,13 +47,11 @@ def verb(
 def _runs(folders: list[Path]) -> list[Path]:
     """Return the runs to play: those of a comparison with its first seed, or the folders themselves."""
     from sfc_testbed.analysis.results.comparison import COMPARISON_FILE, read_comparison
-    from sfc_testbed.analysis.results.result import read_result
     from sfc_testbed.testbed.errors import UsageError
-    from sfc_testbed.testbed.execution.watch_page import MOST_RUNS
+    from sfc_testbed.testbed.execution.watch_page import MOST_RUNS, with_first_seed
 
     if len(folders) == 1 and (folders[0] / COMPARISON_FILE).is_file():
-        results = [(folder, read_result(folder)) for folder in read_comparison(folders[0])[1]]
-        folders = [folder for folder, result in results if result.seed == results[0][1].seed][:MOST_RUNS]
+        folders = with_first_seed(read_comparison(folders[0])[1])[:MOST_RUNS]
     if not 1 <= len(folders) <= MOST_RUNS:
         raise UsageError(f"watch: {len(folders)} runs; a page plays 1 to {MOST_RUNS}")
     return folders

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
 
 from sfc_testbed.analysis.metrics.iterations import Waits
 from sfc_testbed.analysis.results.names import names_of
+from sfc_testbed.analysis.results.result import read_result
 from sfc_testbed.analysis.results.stored import Run, load_run
 from sfc_testbed.analysis.watch.page import write_watch_page
 from sfc_testbed.analysis.watch.scene import MOST_NODES
@@ -34,7 +36,19 @@ def write_watch(folders: Sequence[Path], out: Path) -> Path:
     labels = names_of([run.result for run in runs], [run.config for run in runs]).labels
     watched = [_watched(run, label) for run, label in zip(runs, labels, strict=True)]
     heading = runs[0].result.title if len(runs) == 1 else f"{runs[0].result.scenario}: {' beside '.join(labels)}"
-    return write_watch_page(out, [run_content(each) for each in watched], heading)
+    return write_watch_page(out, [run_content(each, len(watched)) for each in watched], heading)
+
+
+def write_watch_beside(folders: Sequence[Path], out: Path) -> None:
+    """Write the page that a report in `out` links to. A run of an unknown or very large network has none."""
+    with suppress(UsageError):
+        write_watch(with_first_seed(folders)[:MOST_RUNS], out)
+
+
+def with_first_seed(folders: Sequence[Path]) -> list[Path]:
+    """Return the runs that have the seed of the first run."""
+    seeds = [read_result(folder).seed for folder in folders]
+    return [folder for folder, seed in zip(folders, seeds, strict=True) if seed == seeds[0]]
 
 
 def _watched(run: Run, label: str) -> Watched:
@@ -85,7 +99,7 @@ def _pause_rows(run: Run, topology: Topology) -> Iterator[tuple[float, float, st
         try:
             for pause in captured_pauses(port):
                 if pause.direction is Direction.OUT:
-                    times = pause.begin_ns - delay_ns, (pause.end_ns - delay_ns) * bool(pause.quanta)
-                    yield (*(time_ns / 1000 for time_ns in times), port.node, port.number, pause.traffic_class)
+                    until_us = (pause.end_ns - delay_ns) / 1000 if pause.quanta else 0.0
+                    yield (pause.begin_ns - delay_ns) / 1000, until_us, port.node, port.number, pause.traffic_class
         except (CaptureError, OSError):
             continue
