@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed"
 NETWORK = Clos(hosts_per_tor=4).build()
 NODES = node_numbers(NETWORK)
 QUEUE = "[...sfcWatch.runs[0].ports.values()].flatMap(port => [...port.queues.values()])[0]"
-PROBLEMS = ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled")
+STATE = "document.querySelector('.live').textContent"
 
 
 class LivePage:
@@ -33,12 +33,12 @@ class LivePage:
     def __init__(self, served: Served, browser: Browser) -> None:
         self.served = served
         self.browser = browser
+        self.problems: list[str] = []
+        browser.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        browser.page.on("console", lambda message: self.problems.append(message.text))
 
     def open(self, host: str = "127.0.0.1") -> None:
-        self.browser.events.clear()
-        url = self.served.url.replace("127.0.0.1", host)
-        self.browser.send("Page.navigate", url=url)
-        assert comes_true(lambda: self.value("document.querySelector('.live') !== null"))
+        self.browser.page.goto(self.served.url.replace("127.0.0.1", host))
 
     def begin(self, label: str) -> None:
         scene = scene_of(
@@ -60,10 +60,6 @@ class LivePage:
 
     def shows(self, expression: str) -> bool:
         return comes_true(lambda: bool(self.value(expression)))
-
-    @property
-    def problems(self) -> list[str]:
-        return [json.dumps(event["params"]) for event in self.browser.events if event["method"] in PROBLEMS]
 
 
 @pytest.fixture
@@ -90,7 +86,7 @@ def _queue(time_us: float, depth_bytes: int) -> dict[str, list[Any]]:
 
 def test_chunks_appear_as_they_come_and_can_be_played_after_the_end(page: LivePage) -> None:
     page.open("localhost")  # as through a forwarded port
-    assert page.shows("document.querySelector('.live').textContent === 'Waiting for the network to start.'")
+    assert page.shows(f"{STATE} === 'Waiting for the network to start.'")
     page.begin("sfc")
     message = {
         "flow_id": [1],
@@ -102,22 +98,20 @@ def test_chunks_appear_as_they_come_and_can_be_played_after_the_end(page: LivePa
     }
     page.chunk(10, planned=message, queues=_queue(10, 30_000))
     assert page.shows("sfcWatch.runs.at(-1)?.until === 10")
-    assert page.shows(
-        "/^Live, 5,000 times slower than the model, [0-9]+ ms behind\\.$/.test(document.querySelector('.live').innerText)"
-    )
+    assert page.shows(f"/^Live, 5,000 times slower than the model, [0-9]+ ms behind/.test({STATE})")
     page.chunk(20, queues=_queue(20, 60_000), flows={"flow_id": [1], "start_us": [None], "finish_us": [12.5]})
     assert page.shows("sfcWatch.runs[0].until === 20")
     assert page.shows("sfcWatch.time > 19")  # it follows the run
     page.chunk(500)
     page.served.add("end", json.dumps({"sentence": "The verdict is faithful.", "notes": ["All is <b>well</b>."]}))
-    assert page.shows("document.querySelector('.live').textContent === 'The run has ended. The verdict is faithful.'")
+    assert page.shows(f"{STATE} === 'The run has ended. The verdict is faithful.'")
     assert page.value("document.getElementById('notes').lastChild.textContent") == "sfc: All is <b>well</b>."
     flow = page.value("(({start, finish, ideal, src}) => [start, finish, ideal, src])(sfcWatch.runs[0].flows.get(1))")
     assert flow == [2, 12.5, 5, 0]
     assert page.value("[sfcWatch.runs[0].end, sfcWatch.runs[0].isLive]") == [20, False]
     assert page.value(f"{QUEUE}.at(15, 20)") == 45_000
     page.served.close()
-    assert page.shows("document.querySelector('.live').textContent.startsWith('The run has ended.')")
+    assert page.shows(f"{STATE}.startsWith('The run has ended.')")
     assert not [
         problem for problem in page.problems if "ERR_CONNECTION" not in problem and "ERR_INCOMPLETE" not in problem
     ]
@@ -158,4 +152,4 @@ def test_a_lost_connection_is_shown_and_foreign_scripts_do_not_run(page: LivePag
     page.value(f"({injected}, 0)")
     assert page.value("window.hacked ?? null") is None
     page.served.close()
-    assert page.shows("document.querySelector('.live').textContent === 'The connection was lost; trying again.'")
+    assert page.shows(f"{STATE} === 'The connection was lost; trying again.'")
