@@ -9,6 +9,7 @@ and copies the records that hosts report anyway.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.targets.common.commands import LINK_SAMPLE_NS, SAMPLE_NS
 from sfc_testbed.testbed.watch.channel import MOST_FILES, Sender
 
+_FLUSH_SECONDS = 0.05
 MOST_FLOWS = 8_000
 """The most planned flows on the page."""
 
@@ -30,6 +32,7 @@ class Feed:
     def __init__(self, sender: Sender) -> None:
         self._sender = sender
         self._records: dict[str, list[Sequence[Any]]] = {}
+        self._flush_due_s = 0.0
 
     def begin(self, plan: RunPlan, title: str, flows: pl.DataFrame) -> None:
         """Report that the run of a plan begins, with a title and the planned columns of its flows."""
@@ -55,6 +58,13 @@ class Feed:
     def add(self, trace: str, row: Sequence[Any]) -> None:
         """Copy a row of a trace. `flush` sends it."""
         self._records.setdefault(trace, []).append(row)
+
+    def flush_if_due(self) -> None:
+        """Send the copied rows, unless rows were sent just before."""
+        now_s = time.monotonic()
+        if now_s >= self._flush_due_s:
+            self._flush_due_s = now_s + _FLUSH_SECONDS
+            self.flush()
 
     def flush(self) -> None:
         """Send the copied rows."""

@@ -38,7 +38,7 @@ def test_files_arrive_with_their_messages_and_outlive_the_folder(ends: tuple[Sen
         (tmp_path / name).write_text(name)
         sender.send({"switches": [name]}, [os.open(tmp_path / name, os.O_RDONLY)])
         (tmp_path / name).unlink()
-    messages = []
+    messages: list[dict[str, object]] = []
     while len(messages) < 2:
         messages += receiver.messages()
     assert messages == [{"switches": ["tor1"]}, {"switches": ["tor2"]}]
@@ -56,7 +56,7 @@ def test_the_runner_never_waits_for_a_server_that_does_not_read(
         sender.send({"number": number, "text": "x" * 100_000}, is_optional=True)
     assert sender.lost > 50
     sender.send({"end": True})
-    received = []
+    received: list[dict[str, object]] = []
     while not received or "end" not in received[-1]:
         received += receiver.messages()
         sender.flush()
