@@ -19,8 +19,11 @@ from sfc_testbed.analysis.life.stored import stored_events
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.analysis.watch import stored
 from sfc_testbed.analysis.watch.page import write_watch_page
+from sfc_testbed.analysis.watch.scene import scene_of
 from sfc_testbed.cli.app import main
+from sfc_testbed.telemetry.schema import FLOWS
 from sfc_testbed.testbed.execution.watch_page import write_watch
+from sfc_testbed.topologies.shapes import SHAPES, shape
 from tests.analysis.report.browser import CHROMIUM, Browser, opened_browser
 from tests.conftest import Refused
 from tests.testbed.execution.test_killed_runs import VIRTUAL, VIRTUAL_MOMENTS, killed
@@ -321,3 +324,29 @@ def test_folders_that_cannot_be_watched_are_refused(refused: Refused, folder: Pa
     config.write_text(config.read_text().replace('"topology": "clos"', '"topology": "unknown"'))
     (folder / "watch.html").rmdir()
     refused(["watch", folder], "its network cannot be drawn")
+
+
+@needs_browser
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape_is_drawn_inside_the_page(name: str, browser: Browser, tmp_path: Path) -> None:
+    """Switches of one row do not overlap, and every link begins and ends at its nodes."""
+    flows = pl.DataFrame(schema={name: FLOWS.dtypes[name] for name in stored.FLOW_COLUMNS})
+    about = {"title": name, "label": name, "queue_interval_us": 10.0, "link_interval_us": 20.0, "thresholds_bytes": {}}
+    scene = scene_of(shape(name, {}).build(), flows, end_us=100.0, **about)
+    write_watch_page(tmp_path, [{"scene": scene, "chunks": []}], name)
+    _open(browser, tmp_path)
+    wrong = browser.evaluate("""(() => {
+        const {boxes, hosts, links, width, height, row} = sfcWatch.runs[0], wrong = [];
+        boxes.forEach((box, at) => {
+            const left = boxes[at - 1];
+            if (box.x < 0 || box.x + box.width > width) wrong.push(["beside", at]);
+            if (box.y < 0 || box.y + box.height > height) wrong.push(["outside", at]);
+            if (at > hosts && row[at] === row[at - 1] && box.x < left.x + left.width) wrong.push(["overlap", at]);
+        });
+        for (const link of links) for (const {node, px, py} of [link.a, link.b]) {
+            const {x, y, width, height} = boxes[node];
+            if (!(px >= x && px <= x + width && py >= y && py <= y + height)) wrong.push(["link", node]);
+        }
+        return wrong;
+    })()""")
+    assert wrong == []

@@ -110,6 +110,7 @@
     for (const box of run.boxes.slice(run.hosts)) walls.rect(box.x, box.y, box.width, box.height);
     context.fillStyle = color("--page"); context.fill(walls);
     drawQueues(run, context);
+    drawFaults(run, context);
     context.strokeStyle = color("--axis"); context.lineWidth = 1; context.stroke(walls);
     context.textAlign = "left"; context.textBaseline = "bottom";
     context.strokeStyle = color("--panel"); context.lineWidth = 4;
@@ -118,16 +119,34 @@
       const box = run.boxes[node], lost = run.drops.get(node)?.during(time) ?? 0, wide = context.measureText(run.names[node]).width;
       context.fillStyle = color("--ink");
       if (box.x > (labelled.get(box.y) ?? 0)) {
-        context.strokeText(run.names[node], box.x + 1, box.y - 2);
-        context.fillText(run.names[node], box.x + 1, box.y - 2);
+        context.strokeText(run.names[node], box.x + 1, box.y - 4);
+        context.fillText(run.names[node], box.x + 1, box.y - 4);
         labelled.set(box.y, box.x + wide + 8);
       }
       if (!lost) continue;
-      context.strokeStyle = context.fillStyle = color("--bad"); context.lineWidth = 4;
+      context.strokeStyle = context.fillStyle = color("--bad");
       context.strokeRect(box.x, box.y, box.width, box.height);
-      context.fillText(`✕ ${bytesText(lost)} dropped`, box.x + wide + 10, box.y - 2);
       context.strokeStyle = color("--panel");
+      context.strokeText(`✕ ${bytesText(lost)} dropped`, box.x + wide + 10, box.y - 4);
+      context.fillText(`✕ ${bytesText(lost)} dropped`, box.x + wide + 10, box.y - 4);
     }
+  }
+
+  // Marks the links and nodes that the names of active faults contain.
+  function drawFaults(run, context) {
+    context.strokeStyle = color("--bad"); context.lineWidth = 3; context.setLineDash([6, 5]);
+    for (const {label, begin_us: begin, end_us: end} of run.scene.faults) {
+      if (time < begin || time > (end ?? Infinity)) continue;
+      const words = new Set(label.split(/[ ,]/)), pair = (one, other) => words.has(`${run.names[one]}-${run.names[other]}`);
+      for (const link of run.links) {
+        if (!pair(link.a.node, link.b.node) && !pair(link.b.node, link.a.node)) continue;
+        context.beginPath();
+        for (let share = 0; share <= 1; share += .1) context.lineTo(...run.onLink(link.a, share));
+        context.stroke();
+      }
+      run.boxes.forEach((box, node) => { if (words.has(run.names[node])) context.strokeRect(box.x, box.y, box.width, box.height); });
+    }
+    context.setLineDash([]);
   }
 
   // Draws the queues as bars at their ports, in the colours of their curves; several classes are on top of each other.
@@ -171,15 +190,14 @@
   }
 
   function drawHosts(run, context) {
-    const radius = Math.max(1.2, Math.min(9, run.spacing * .36)), widest = Math.max(...run.names.slice(0, run.hosts).map(name => name.length)) * 7 + 4;
-    const every = Math.max(1, Math.ceil(widest / run.spacing));
+    const radius = Math.max(1.2, Math.min(9, run.spacing * .36));
     context.textAlign = "center"; context.textBaseline = "top";
     for (let node = 0; node < run.hosts; node++) {
       const {middle, y} = run.boxes[node], sends = run.count("sends", node, time), paused = run.count("paused", node, time);
       const isStopped = run.portsOf[node].some(port => run.stops.get(port)?.(time) > 0);
       drawHost(context, middle, y + radius, radius, sends, isStopped ? sends || 1 : Math.min(paused, sends || paused), run.count("receives", node, time),
         isStopped ? PFC : PAUSED);
-      if (node % every === 0) { context.fillStyle = color("--ink"); context.fillText(run.names[node], middle, y + 2 * radius + 4); }
+      if (run.isLabelled(node, context)) { context.fillStyle = color("--ink"); context.fillText(run.names[node], middle, y + 2 * radius + 4); }
       drawn++;
     }
   }
@@ -219,11 +237,11 @@
     context.textAlign = "center";
     for (const at of ticks(last)) context.fillText(`${at.toLocaleString("en")}${at ? "" : " µs"}`, x(at), axis.top + axis.height + 13);
     context.setLineDash([3, 3]); context.strokeStyle = color("--muted"); context.textAlign = "right";
-    let above = Infinity;
-    for (const [name, value] of Object.entries(run.scene.thresholds_bytes).sort(([, one], [, other]) => one - other))
+    let above = -Infinity;
+    for (const [name, value] of Object.entries(run.scene.thresholds_bytes).sort(([, one], [, other]) => other - one))
       if (value < scale) {
         across(value);
-        if (y(value) < above - 14) context.fillText(name, right - 2, (above = y(value)) - 8);
+        if (y(value) > above + 14) context.fillText(name, right - 2, (above = y(value)) - 8);
       }
     context.setLineDash([]);
     context.save(); context.beginPath(); context.rect(axis.left, 0, axis.width + 1, axis.top + axis.height + 1); context.clip();
@@ -419,6 +437,8 @@
       kinds.has("resume") && [dot("--panel", PFC), "PFC resume"], hasStops && [stop(false), "port stopped by PFC"],
       isInferred && [stop(true), "port that sent little although its queue held bytes: probably stopped by PFC"],
       ...runs[0].scene.tags.filter(tag => kinds.has(tag)).map(tag => [context => drawDot(context, 17, 8, 2, ackColor(runs[0], tag)), `ACKs of ${tag}`]),
+      runs.some(run => run.scene.faults.length) && [context => { context.fillStyle = color("--bad"); for (const at of [2, 13, 24]) context.fillRect(at, 7, 7, 3); },
+        "link or node with a fault"],
       [host(1, 0, 0), "host that sends"], runs.some(run => run.pauses.length) && [host(1, 1, 0), "all its flows paused"],
       runs.some(run => run.pauses.length) && [host(2, 1, 0), "half of them paused"], [host(0, 0, 1), "host that receives"]];
     by("key").replaceChildren(...items.filter(Boolean).map(([drawItem, text]) => keyItem(drawItem, text)));

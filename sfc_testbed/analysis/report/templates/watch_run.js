@@ -285,6 +285,21 @@ const sfcRun = (() => {
       this.height = y(0) + 40;
       this.width = width;
     }
+    // Whether the name of a host has room beside the names to its left.
+    isLabelled(node, context) {
+      if (this.labelledWidth !== this.width) {
+        const order = Array.from({length: this.hosts}, (_, host) => host).sort((one, other) => this.boxes[one].middle - this.boxes[other].middle);
+        let right = 0;
+        this.labelledWidth = this.width;
+        this.labelled = new Set(order.filter(host => {
+          const half = context.measureText(this.names[host]).width / 2 + 3, {middle} = this.boxes[host];
+          if (middle - half < right) return false;
+          right = middle + half;
+          return true;
+        }));
+      }
+      return this.labelled.has(node);
+    }
     // The point at a share of the way of a frame that leaves a port.
     onLink(port, share) {
       const from = port, to = port.other, aside = Math.min(2, port.slot / 5) * (port === port.link.a ? 1 : -1), rest = 1 - share;
