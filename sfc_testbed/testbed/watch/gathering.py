@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from math import inf
+from operator import itemgetter
 from struct import Struct
 from typing import Any
 
@@ -86,21 +87,26 @@ class Gathered:
     is_last: bool = False
 
 
-@dataclass
 class _Waiting:
     """Rows of a trace that hosts have reported."""
 
-    schema: TraceSchema
-    time: str
-    """The column by which the rows are ordered."""
-    rows: list[Row] = field(default_factory=list)
+    def __init__(self, schema: TraceSchema, time: str) -> None:
+        """`time` is the column by which rows are ordered; a row without a time comes first."""
+        self._names = schema.column_names
+        self._place = self._names.index(time)
+        self._rows: list[tuple[float, Row]] = []
+
+    def add(self, rows: Iterable[Row]) -> None:
+        self._rows += [(row[self._place] or 0.0, row) for row in rows]
 
     def take(self, until_us: float) -> dict[str, Sequence[Any]]:
         """Return the columns of the rows up to a time, in the order of time, and keep the later rows."""
-        place = self.schema.column_names.index(self.time)
-        due = sorted((row for row in self.rows if (row[place] or 0) <= until_us), key=lambda row: row[place] or 0)
-        self.rows = [row for row in self.rows if (row[place] or 0) > until_us]
-        return dict(zip(self.schema.column_names, zip(*due, strict=True), strict=True)) if due else {}
+        due = [row for row in self._rows if row[0] <= until_us]
+        if not due:
+            return {}
+        self._rows = [row for row in self._rows if row[0] > until_us]
+        due.sort(key=itemgetter(0))
+        return dict(zip(self._names, zip(*(row for _, row in due), strict=True), strict=True))
 
 
 class Gathering:
@@ -140,7 +146,7 @@ class Gathering:
             if name == RECEIVED.name:
                 self._received |= {row[0]: row for row in rows}
             else:
-                self._records[name].rows.extend(rows)
+                self._records[name].add(rows)
 
     def take(self, *, is_over: bool = False) -> Gathered | None:
         """Return the new rows up to a time until which all have reported; None if there is no such time yet.

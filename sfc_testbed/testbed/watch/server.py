@@ -42,7 +42,7 @@ class Server:
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._waiting: set[asyncio.Event] = set()
-        self._streams = 0
+        self._streams = self._woken_for = 0
         self._is_ending = False
 
     async def start(self) -> int:
@@ -57,9 +57,11 @@ class Server:
         return self._streams
 
     def wake(self) -> None:
-        """Send new events to all pages."""
-        for event in self._waiting:
-            event.set()
+        """Send new events to all pages, if there are any."""
+        if self._woken_for < self._stream.latest or self._is_ending:
+            self._woken_for = self._stream.latest
+            for event in self._waiting:
+                event.set()
 
     async def close(self, seconds: float) -> None:
         """Give pages this time to receive the remaining events, and end all connections."""
