@@ -60,13 +60,21 @@ def _terminal_reporter(*, quiet: bool) -> Reporter:
 
 
 @contextmanager
-def watched(reporter: Reporter, is_wanted: bool) -> Iterator[Watch | None]:
-    """Provide the page of active runs and print its address; None without `--watch`."""
+def watched(reporter: Reporter, plans: Sequence[RunPlan], *, is_wanted: bool) -> Iterator[Watch | None]:
+    """Provide the page of the plans' runs and print its address; None without `--watch`.
+
+    UsageError if a network is too large for a page.
+    """
     if not is_wanted:
         yield None
         return
-    from sfc_testbed.testbed.watch.watch import watching  # loads slowly
+    from sfc_testbed.analysis.watch.scene import MOST_NODES  # loads slowly, as the page does
+    from sfc_testbed.testbed.watch.watch import watching
 
+    for topology in (plan.topology for plan in plans):
+        nodes = len(topology.hosts) + len(topology.switches)
+        if nodes > MOST_NODES:
+            raise UsageError(f"--watch: {nodes:,} hosts and switches; a page draws at most {MOST_NODES:,}")
     with watching() as watch:
         reporter.note(f"watch: {watch.url}")
         try:

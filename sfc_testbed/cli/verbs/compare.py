@@ -118,7 +118,7 @@ def verb(
     plans = checked(requests, out)
     shown = reporter(quiet=json)
     note_dilations(plans, shown)
-    with watched(shown, watch) as page:
+    with watched(shown, plans, is_wanted=watch) as page:
         done = run_compared(requests, plans, out, shown, claimed, retry=retry, watch=page)
     with interruptible():  # everything is stored by now
         comparison = done.compared()

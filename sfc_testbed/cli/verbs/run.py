@@ -126,7 +126,7 @@ def verb(
     from sfc_testbed.api.planning import execute_plan
     from sfc_testbed.api.retrying import execute_retrying
 
-    with watched(shown, watch) as page:
+    with watched(shown, [plan], is_wanted=watch) as page:
         if clock_of_ranks is None:
             run = execute_retrying(request, plan, out, shown, retry=retry, page=False, watch=page)
         else:
