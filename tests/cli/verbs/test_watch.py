@@ -215,7 +215,7 @@ def test_the_chain_of_a_dependent_message_leads_back_to_the_first(browser: Brows
     flows = pl.read_parquet(folder / "flows.parquet")
     [last] = flows.filter(pl.col("received_us") == pl.col("received_us").max())["flow_id"].head(1)
     browser.evaluate(f"sfcWatch.select({{kind: 'flow', id: {last}}})")
-    chain = [int(text) for text in browser.page.locator("#details .chain button").all_inner_texts()]
+    chain = [int(text) for text in browser.page.locator("#details .chain td:first-child button").all_inner_texts()]
     assert chain[-1] == last and len(chain) > 2
     rows = {row["flow_id"]: row for row in flows.iter_rows(named=True)}
     assert rows[chain[0]]["start_us"] == flows["start_us"].min()

@@ -16,7 +16,7 @@
     return made;
   };
   const runs = [];
-  let time = 0, isPlaying = false, speed = 10, isFollowing = false, selected = null, drawn = 0, lastTick = 0, isAsked = false, drawnKey = "";
+  let time = 0, isPlaying = false, speed = 10, isFollowing = false, drawn = 0, lastTick = 0, isAsked = false, drawnKey = "";
   const end = () => Math.max(1, ...runs.map(run => run.end));
   const newest = () => Math.max(0, ...runs.filter(run => run.isLive).map(run => run.until));
 
@@ -42,7 +42,8 @@
 
   function addFigure(run) {
     const caption = element("figcaption", {}, element("span", {textContent: run.scene.label}), " ", element("span", {className: "state"}));
-    const under = element("canvas", {className: "under"}), network = element("canvas"), chart = element("canvas"), head = element("div", {className: "head"}), curves = element("ul", {className: "key"});
+    const under = element("canvas", {className: "under"}), network = element("canvas"), chart = element("canvas");
+    const head = element("div", {className: "head"}), curves = element("ul", {className: "key"});
     network.setAttribute("role", "img");
     network.setAttribute("aria-label", `Network of ${run.scene.label}`);
     by("runs").append(element("figure", {}, caption, element("div", {className: "net"}, under, network),
@@ -195,7 +196,7 @@
     for (let node = 0; node < run.hosts; node++) {
       const {middle, y} = run.boxes[node], sends = run.count("sends", node, time), paused = run.count("paused", node, time);
       const isStopped = run.portsOf[node].some(port => run.stops.get(port)?.(time) > 0);
-      drawHost(context, middle, y + radius, radius, sends, isStopped ? sends || 1 : Math.min(paused, sends || paused), run.count("receives", node, time),
+      drawHost(context, middle, y + radius, radius, sends, isStopped ? sends || 1 : paused, run.count("receives", node, time),
         isStopped ? PFC : PAUSED);
       if (run.isLabelled(node, context)) { context.fillStyle = color("--ink"); context.fillText(run.names[node], middle, y + 2 * radius + 4); }
       drawn++;
@@ -215,7 +216,7 @@
     for (const aside of [-.4, .1]) context.fillRect(x + aside * radius, y - radius * .45, radius * .3, radius * .9);
   }
 
-  const KINDS = {flow: "--axis", bts: PAUSED, peak: "#332288", drop: "--bad", pfc: "#d55e00", fault: "--ink"};
+  const KINDS = {flow: "--axis", bts: PAUSED, peak: "#332288", drop: "--bad", pfc: PFC, fault: "--ink"};
 
   // Draws the time axis with the events above the curves of the chosen queues, unless they are drawn already.
   function drawChart(run) {
@@ -231,7 +232,8 @@
     const across = value => { context.beginPath(); context.moveTo(axis.left, y(value)); context.lineTo(right, y(value)); context.stroke(); };
     context.font = `12px ${font}`; context.textBaseline = "middle"; context.lineWidth = 1;
     context.fillStyle = context.strokeStyle = color("--line");
-    for (const fault of run.scene.faults) context.fillRect(x(fault.begin_us), axis.top, x(Math.min(last, fault.end_us ?? last)) - x(fault.begin_us), axis.height);
+    for (const {begin_us: from, end_us: until} of run.scene.faults)
+      context.fillRect(x(from), axis.top, x(Math.min(last, until ?? last)) - x(from), axis.height);
     context.textAlign = "right"; context.fillStyle = color("--muted");
     for (const value of ticks(scale)) { context.fillText(bytesText(value), axis.left - 6, y(value)); across(value); }
     context.textAlign = "center";
@@ -263,7 +265,8 @@
       area.rect(from, y(high[at]), Math.max(.5, to - from), y(0) - y(high[at]));
       if (isFirst) line.moveTo(from, y(0));
       line.lineTo(to, y(value[at]));
-      if (at + 1 === times.length ? known >= times[at] + interval : times[at + 1] - times[at] > interval * 1.5) line.lineTo(x(times[at] + interval), y(0));
+      const isLast = at + 1 === times.length ? known >= times[at] + interval : times[at + 1] - times[at] > interval * 1.5;
+      if (isLast) line.lineTo(x(times[at] + interval), y(0));
     }
     context.save();
     context.fillStyle = context.strokeStyle = stroke;
@@ -273,7 +276,8 @@
   }
 
   function ticks(last) {
-    const rough = last / 5, power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].map(digit => digit * power).find(size => size >= rough);
+    const rough = last / 5, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map(digit => digit * power).find(size => size >= rough);
     return Array.from({length: Math.floor(last / step) + 1}, (_, at) => Number((at * step).toPrecision(6)));
   }
 
@@ -321,21 +325,25 @@
     lastTick = performance.now();
     ask();
   }
-  const CHOICES = {all: ["all", () => true], network: ["without flows", event => event.kind !== "flow"], flow: ["flows only", event => event.kind === "flow"]};
+  const CHOICES = {all: ["all", () => true], network: ["without flows", event => event.kind !== "flow"],
+    flow: ["flows only", event => event.kind === "flow"]};
   function step(direction) {
     for (const run of runs) run.prepare();
-    const [, isShown] = CHOICES[by("kinds").value], events = runs.flatMap(run => run.events).filter(isShown).sort((one, other) => one.time - other.time);
+    const [, isShown] = CHOICES[by("kinds").value];
+    const events = runs.flatMap(run => run.events).filter(isShown).sort((one, other) => one.time - other.time);
     const next = direction > 0 ? events.find(event => event.time > time + 1e-6) : events.findLast(event => event.time < time - 1e-6);
     if (!next) return;
     isPlaying = false;
     seek(next.time);
-    const text = events.filter(event => Math.abs(event.time - next.time) < 1e-6).map(event => `${runs.length > 1 ? `${event.run.scene.label}: ` : ""}${event.text}`);
-    by("event").textContent = `${timeText(next.time)} µs: ${text.join("; ")}`;
+    const together = events.filter(event => Math.abs(event.time - next.time) < 1e-6);
+    const texts = together.map(({run, text}) => runs.length > 1 ? `${run.scene.label}: ${text}` : text);
+    by("event").textContent = `${timeText(next.time)} µs: ${texts.join("; ")}`;
   }
 
   // Returns what is at a point of a network: a port, a switch or a host.
   function found(run, x, y) {
-    const at = run.boxes.findIndex(box => x >= box.x - 2 && x <= box.x + box.width + 2 && y >= box.y - 14 && y <= box.y + box.height + 16);
+    const isIn = box => x >= box.x - 2 && x <= box.x + box.width + 2 && y >= box.y - 14 && y <= box.y + box.height + 16;
+    const at = run.boxes.findIndex(isIn);
     if (at < 0) return null;
     if (at < run.hosts) return {kind: "host", node: at};
     const box = run.boxes[at], isUpper = y < box.y + box.height / 2, hasBoth = new Set(run.portsOf[at].map(port => port.side)).size > 1;
@@ -355,7 +363,8 @@
     const what = found(run, x, y);
     if (!what) return;
     for (const each of runs) {
-      const queues = what.port ? [...each.ports.get(what.node * 1024 + what.port.number)?.queues.values() ?? []] : [each.buffers.get(what.node)];
+      const port = what.port && each.ports.get(what.node * 1024 + what.port.number);
+      const queues = what.port ? [...port?.queues.values() ?? []] : [each.buffers.get(what.node)];
       if (what.kind === "host" || !queues[0]) continue;
       each.isPicked = true;
       each.chosen = queues;
@@ -365,7 +374,6 @@
 
   // Shows the details of a flow, a host, a switch or a port, for each run.
   function select(what) {
-    selected = what;
     by("details").hidden = false;
     by("details").replaceChildren(...runs.flatMap(run => {
       const heading = text => element("h2", {textContent: runs.length > 1 ? `${run.scene.label}: ${text}` : text});
@@ -377,7 +385,7 @@
   function hostDetails(run, node, heading) {
     const flows = [...run.flows.values()].filter(flow => flow.src === node || flow.dst === node), shown = flows.slice(0, MOST_ROWS);
     const rows = shown.map(flow => [flow.start, [flowButton(flow.id), run.names[flow.src], run.names[flow.dst], flow.tag, bytesText(flow.size),
-      timeText(flow.start), fctText(flow)]]);
+      timeButton(flow.start), fctText(flow)]]);
     const title = `${run.names[node]}: ${flows.length > MOST_ROWS ? `${MOST_ROWS} of ` : ""}${flows.length} flows`;
     return [heading(title), table(["Flow", "From", "To", "Class", "Size", "Start", "FCT"], rows)];
   }
@@ -385,14 +393,15 @@
     const port = run.ports.get(node * 1024 + number), queues = port ? [...port.queues.values()] : [run.buffers.get(node)].filter(Boolean);
     const title = port ? `${run.portName(port)}, port ${number}, ${digits(port.link.rate / 1e9)} Gb/s` : run.names[node];
     if (!queues.length) return [heading(title), element("p", {textContent: "It was empty at all samples."})];
-    const rows = queues.map(queue => [queue.peakTime, [queue.label, bytesText(queue.peak), timeText(queue.peakTime)]]);
+    const rows = queues.map(queue => [queue.peakTime, [queue.label, bytesText(queue.peak), timeButton(queue.peakTime)]]);
     return [heading(title), table(["Queue", "Peak", "At µs"], rows)];
   }
+  const timeButton = at => element("button", {type: "button", textContent: timeText(at), onclick: () => seek(at), title: "Go to this time"});
   const flowButton = id => element("button", {type: "button", textContent: String(id), onclick: () => select({kind: "flow", id})});
   function table(heads, rows) {
     const body = element("tbody", {}, ...rows.map(([at, cells]) => {
       const row = element("tr", {}, ...cells.map(cell => element("td", {}, cell)));
-      if (!isNaN(at)) { row.dataset.time = at; row.addEventListener("dblclick", () => seek(at)); }
+      if (!isNaN(at)) row.dataset.time = at;
       return row;
     }));
     return element("div", {className: "scroll"}, element("table", {},
@@ -408,8 +417,8 @@
     while (run.flows.has(chain[0].after)) chain.unshift(run.flows.get(chain[0].after));
     if (chain.length > 1) parts.push(element("h3", {textContent: "The chain of messages that it waited for"}), element("div", {className: "chain"},
       table(["Flow", "From", "To", "Start", "FCT", "Ideal"], chain.map(each => [each.start, [flowButton(each.id), run.names[each.src],
-        run.names[each.dst], timeText(each.start), fctText(each), usText(each.ideal)]]))));
-    const history = run.history(flow).map(([at, where, what, detail]) => [at, [timeText(at), where, what, detail]]);
+        run.names[each.dst], timeButton(each.start), fctText(each), usText(each.ideal)]]))));
+    const history = run.history(flow).map(([at, where, what, detail]) => [at, [timeButton(at), where, what, detail]]);
     return [...parts, element("h3", {textContent: "History"}), table(["µs", "Where", "What", "Detail"], history)];
   }
 
@@ -420,27 +429,28 @@
   }
   // Explains what is drawn, as far as these runs have it.
   function drawKey() {
-    const kinds = new Set(runs.flatMap(run => [...run.kinds])), hasStops = runs.some(run => run.stops.size), isInferred = runs.some(run => run.scene.infers_pauses);
+    const kinds = new Set(runs.flatMap(run => [...run.kinds])), hasStops = runs.some(run => run.stops.size);
+    const isInferred = runs.some(run => run.scene.infers_pauses), hasPauses = runs.some(run => run.pauses.length);
     const full = bytesText(fullest()), state = [...kinds, full, color("--ink"), hasStops].join("|");
     if (drawnKey === state) return;
     drawnKey = state;
     const dot = (name, rim = "--panel") => context => drawDot(context, 17, 8, 5, name, rim);
     const host = (...figures) => context => drawHost(context, 17, 8, 7, ...figures);
     const stop = isHollow => context => drawStop(context, {px: 17, py: 0, slot: 18, side: "down"}, isHollow);
+    const bars = (...rectangles) => context => {
+      for (const [name, ...place] of rectangles) { context.fillStyle = color(name); context.fillRect(...place); }
+    };
     const items = [
-      [context => USES.slice(1).forEach(([, name, wide], at) => { context.fillStyle = color(name); context.fillRect(at * 9, 8 - wide / 2, 8, wide); }),
-        "use of a link in one direction: to 25, 50, 80, 100 %"],
-      [context => { context.fillStyle = color(CURVES[0]); context.fillRect(12, 6, 9, 10); context.fillStyle = color("--ink"); context.fillRect(12, 2, 9, 1); },
-        `queue at its port, and its highest depth (fullest: ${full})`],
+      [bars(...USES.slice(1).map(([, name, wide], at) => [name, at * 9, 8 - wide / 2, 8, wide])), "use of a link in one direction: to 25, 50, 80, 100 %"],
+      [bars([CURVES[0], 12, 6, 9, 10], ["--ink", 12, 2, 9, 1]), `queue at its port, and its highest depth (fullest: ${full})`],
       kinds.has("queue") && [dot(DOTS.queue), "BTS on its way to a sender"], kinds.has("cache") && [dot(DOTS.cache), "BTS from a pause cache"],
       kinds.has("slow") && [dot(DOTS.slow), "request to slow down"], kinds.has("pfc") && [dot(PFC), "PFC pause"],
       kinds.has("resume") && [dot("--panel", PFC), "PFC resume"], hasStops && [stop(false), "port stopped by PFC"],
       isInferred && [stop(true), "port that sent little although its queue held bytes: probably stopped by PFC"],
       ...runs[0].scene.tags.filter(tag => kinds.has(tag)).map(tag => [context => drawDot(context, 17, 8, 2, ackColor(runs[0], tag)), `ACKs of ${tag}`]),
-      runs.some(run => run.scene.faults.length) && [context => { context.fillStyle = color("--bad"); for (const at of [2, 13, 24]) context.fillRect(at, 7, 7, 3); },
-        "link or node with a fault"],
-      [host(1, 0, 0), "host that sends"], runs.some(run => run.pauses.length) && [host(1, 1, 0), "all its flows paused"],
-      runs.some(run => run.pauses.length) && [host(2, 1, 0), "half of them paused"], [host(0, 0, 1), "host that receives"]];
+      runs.some(run => run.scene.faults.length) && [bars(...[2, 13, 24].map(at => ["--bad", at, 7, 7, 3])), "link or node with a fault"],
+      [host(1, 0, 0), "host that sends"], hasPauses && [host(1, 1, 0), "all its flows paused"],
+      hasPauses && [host(2, 1, 0), "half of them paused"], [host(0, 0, 1), "host that receives"]];
     by("key").replaceChildren(...items.filter(Boolean).map(([drawItem, text]) => keyItem(drawItem, text)));
   }
 
@@ -471,7 +481,7 @@
   function drop() {
     const run = runs.shift();
     run.figure.network.closest("figure").remove();
-    if (selected?.run === run) { selected = null; by("details").hidden = true; }
+    by("details").hidden = true;
   }
   function setSpeed() {
     const live = runs.find(run => run.isLive), pace = live ? 1e6 / live.scene.dilation : end() / 30;
@@ -486,6 +496,7 @@
   by("next").addEventListener("click", () => step(1));
   by("follow").addEventListener("click", () => { isFollowing = true; lastTick = performance.now(); ask(); });
   by("speed").addEventListener("change", () => { speed = Number(by("speed").value); });
+  for (const id of ["speed", "kinds"]) by(id).addEventListener("change", () => by(id).blur());  // so that keys play and step again
   by("flow").addEventListener("change", () => { if (by("flow").value) select({kind: "flow", id: Number(by("flow").value)}); });
   document.addEventListener("keydown", event => {
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;

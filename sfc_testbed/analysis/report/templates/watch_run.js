@@ -139,7 +139,7 @@ const sfcRun = (() => {
         const path = node === NO_NODE || isNaN(signal.sent) ? null : this.path(node, host, id);
         if (path) this.dots.push({begin: signal.sent, end: received, path, kind: SLOWING.has(cause) ? "slow" : cause === 2 ? "cache" : "queue", signal});
         if (!signal.obeyed || SLOWING.has(cause) || !(signal.until > received)) return;
-        const flow = this.flows.get(id), pause = {host, begin: received, end: signal.until};
+        const flow = this.flows.get(id), pause = {flow, host, begin: received, end: signal.until};
         if (flow?.pause && flow.pause.end > received) flow.pause.end = received;
         if (flow) flow.pause = pause;
         this.pauses.push(pause);
@@ -215,7 +215,7 @@ const sfcRun = (() => {
         add("sends", flow.src, flow.start, flow.finish);
         add("receives", flow.dst, flow.start, flow.received);
       }
-      for (const pause of this.pauses) add("paused", pause.host, pause.begin, pause.end);
+      for (const {flow, host, begin, end} of this.pauses) add("paused", host, begin, Math.max(begin, end > flow?.finish ? flow.finish : end));
       for (const [name, nodes] of Object.entries(changes))
         this[name] = new Map([...nodes].map(([node, list]) => [node, counted(list)]));
       this.dots.sort((one, other) => one.begin - other.begin);
