@@ -130,6 +130,24 @@ def test_of_many_runs_the_page_keeps_two_side_by_side(page: LivePage) -> None:
     assert not page.problems
 
 
+def test_the_time_axis_of_a_long_run_shows_the_latest_seconds(page: LivePage) -> None:
+    page.open()
+    page.begin("sfc")
+    for step in range(1, 11):
+        page.chunk(1000 * step, queues=_queue(1000 * step, 1000))
+    assert page.shows("sfcWatch.runs.at(-1)?.until === 10000 && sfcWatch.time > 9999")
+    page.value("sfcWatch.draw()")
+    axis = "(({first, last}) => [first, last])(sfcWatch.runs[0].axis)"
+    assert page.value(axis) == [6000, 10_000]  # 20 s at a dilation of 5000
+    page.value("(sfcWatch.seek(3000), sfcWatch.draw())")
+    assert page.value(axis) == [0, 10_000]
+    page.served.add("end", json.dumps({"sentence": "The verdict is faithful.", "notes": []}))
+    assert page.shows("!sfcWatch.runs[0].isLive")
+    page.value("(sfcWatch.seek(9999), sfcWatch.draw())")
+    assert page.value(axis) == [0, 10_000]
+    assert not page.problems
+
+
 def test_a_page_that_is_loaded_again_has_everything(page: LivePage) -> None:
     page.begin("sfc")
     for step in range(1, 30):
