@@ -34,6 +34,8 @@ from sfc_testbed.telemetry.schema import GOODPUT, SIGNALS, TraceSchema
 
 MOST_SAMPLES = 4096
 """Samples of a switch that are read at a time; the rest is read later."""
+MOST_ROWS = 4000
+"""Signals, and rows of goodput, in one chunk. Of more, every n-th is kept."""
 HOLD_NS = 150_000_000
 """The wall time for which rows wait for earlier ones. Agents report every 50 ms, each at its own time."""
 SILENT_NS = 500_000_000
@@ -84,17 +86,25 @@ class Gathered:
     """The rows of each part of a chunk, by the name of the part."""
     until_ns: int
     """The same time in wall ns after model time 0."""
-    is_last: bool = False
+    is_last: bool
+    is_thinned: bool
+    """Whether signals or rows of goodput were left out so far, because there were too many."""
 
 
 class _Waiting:
     """Rows of a trace that hosts have reported."""
 
-    def __init__(self, schema: TraceSchema, time: str) -> None:
-        """`time` is the column by which rows are ordered; a row without a time comes first."""
+    def __init__(self, schema: TraceSchema, time: str, *, may_thin: bool = True) -> None:
+        """`time` is the column by which rows are ordered; a row without a time comes first.
+
+        `may_thin`: whether rows may be left out if there are many at a time.
+        """
+        self._most_rows = MOST_ROWS if may_thin else None
         self._names = schema.column_names
         self._place = self._names.index(time)
         self._rows: list[tuple[float, Row]] = []
+        self.is_thinned = False
+        """Whether rows were left out."""
 
     def add(self, rows: Iterable[Row]) -> None:
         self._rows += [(row[self._place] or 0.0, row) for row in rows]
@@ -106,6 +116,9 @@ class _Waiting:
             return {}
         self._rows = [row for row in self._rows if row[0] > until_us]
         due.sort(key=itemgetter(0))
+        if self._most_rows is not None and len(due) > self._most_rows:
+            self.is_thinned = True
+            due = due[:: -(-len(due) // self._most_rows)]
         return dict(zip(self._names, zip(*(row for _, row in due), strict=True), strict=True))
 
 
@@ -122,7 +135,7 @@ class Gathering:
         self._records = {
             "signals": _Waiting(SIGNALS, "received_us"),
             "goodput": _Waiting(GOODPUT, "until_us"),
-            "sent": _Waiting(SENT, "finish_us"),
+            "sent": _Waiting(SENT, "finish_us", may_thin=False),
         }
         self._planned: list[Mapping[str, Sequence[Any]]] = []
         self._received: dict[int, Row] = {}
@@ -174,7 +187,8 @@ class Gathering:
             columns = waiting.take(inf if is_over and is_all_read else until_us)
             if columns:
                 parts |= {"flows": self._flows(columns)} if name == SENT.name else {name: columns}
-        return Gathered(until_us, parts, until_ns - self._start_ns, is_last=is_over and is_all_read)
+        is_thinned = any(waiting.is_thinned for waiting in self._records.values())
+        return Gathered(until_us, parts, until_ns - self._start_ns, is_over and is_all_read, is_thinned)
 
     def close(self) -> None:
         for file in self._files:

@@ -121,6 +121,16 @@ def test_reports_of_hosts_come_with_the_samples_of_their_time(network: Network) 
     assert network.take().parts["signals"]["received_us"] == (90.0,)
 
 
+def test_of_too_many_signals_every_nth_is_kept(network: Network) -> None:
+    signals = [(1.0, float(place), "h1", 7, "tor1", "queue", 5.0, 1, True, True, None) for place in range(10_000)]
+    network.gathering.add({"signals": signals})
+    for switch in SWITCHES:
+        network.sample(switch, 1)
+    taken = network.take(is_over=True)
+    assert taken.is_thinned
+    assert taken.parts["signals"]["received_us"] == tuple(float(place) for place in range(0, 10_000, 3))
+
+
 def test_the_report_of_a_receiver_is_joined_to_the_report_of_its_sender(network: Network) -> None:
     from sfc_testbed.telemetry.flow_parts import RECEIVED, SENT
 
