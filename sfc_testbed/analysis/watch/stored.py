@@ -31,7 +31,7 @@ _SMALL_SHARE = 0.01
 _MOST_NAMED = 8
 """The most switches that a command names."""
 _MEASURED = ("start_us", "finish_us", "received_us", "ideal_fct_us", "paused_us", "packets_resent", "timeouts")
-FLOW_COLUMNS = ("flow_id", "src", "dst", "tag", "size_bytes", "slowdown", "job", *_MEASURED)
+FLOW_COLUMNS = ("flow_id", "src", "dst", "tag", "size_bytes", "slowdown", *_MEASURED)
 """The columns of flows that a page uses."""
 
 

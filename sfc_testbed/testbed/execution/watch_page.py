@@ -13,7 +13,7 @@ import polars as pl
 from sfc_testbed.analysis.metrics.iterations import Waits
 from sfc_testbed.analysis.results.names import names_of
 from sfc_testbed.analysis.results.result import read_result
-from sfc_testbed.analysis.results.stored import Run, load_run
+from sfc_testbed.analysis.results.stored import Run, known_config, load_run
 from sfc_testbed.analysis.watch.page import write_watch_page
 from sfc_testbed.analysis.watch.scene import MOST_NODES
 from sfc_testbed.analysis.watch.stored import FLOW_COLUMNS, MOST_ROWS, Watched, run_content
@@ -32,11 +32,14 @@ def write_watch(folders: Sequence[Path], out: Path) -> Path:
 
     Raises UsageError if the network of a run is unknown or too large, and ResultError for a folder without a result.
     """
-    runs = [load_run(folder, FLOW_COLUMNS) for folder in folders]
-    labels = names_of([run.result for run in runs], [run.config for run in runs]).labels
-    watched = [_watched(run, label) for run, label in zip(runs, labels, strict=True)]
-    heading = runs[0].result.title if len(runs) == 1 else f"{runs[0].result.scenario}: {' beside '.join(labels)}"
-    return write_watch_page(out, [run_content(each, len(watched)) for each in watched], heading)
+    results = [read_result(folder) for folder in folders]
+    labels = names_of(results, [known_config(folder) for folder in folders]).labels
+    contents = [
+        run_content(_watched(load_run(folder, FLOW_COLUMNS), label), len(folders))
+        for folder, label in zip(folders, labels, strict=True)
+    ]  # one run's traces are in memory at a time
+    heading = results[0].title if len(results) == 1 else f"{results[0].scenario}: {' beside '.join(labels)}"
+    return write_watch_page(out, contents, heading)
 
 
 def write_watch_beside(folders: Sequence[Path], out: Path) -> None:
@@ -64,7 +67,8 @@ def _watched(run: Run, label: str) -> Watched:
 
 def _waits(run: Run) -> Waits:
     """Return the messages that each flow waits for; none if too many flows are left out to follow a chain."""
-    if run.flows["job"].null_count() == run.flows.height or run.flows.height > MOST_ROWS["flows"]:
+    has_waits = run.config is not None and bool(run.config.jobs or run.config.ideal_completion_us)
+    if not has_waits or run.flows.height > MOST_ROWS["flows"]:
         return {}
     try:
         return number_flows(stored_flows(run.folder, run.config)[1].requests).waits

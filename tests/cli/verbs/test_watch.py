@@ -331,8 +331,16 @@ def test_folders_that_cannot_be_watched_are_refused(refused: Refused, folder: Pa
 def test_every_shape_is_drawn_inside_the_page(name: str, browser: Browser, tmp_path: Path) -> None:
     """Switches of one row do not overlap, and every link begins and ends at its nodes."""
     flows = pl.DataFrame(schema={name: FLOWS.dtypes[name] for name in stored.FLOW_COLUMNS})
-    about = {"title": name, "label": name, "queue_interval_us": 10.0, "link_interval_us": 20.0, "thresholds_bytes": {}}
-    scene = scene_of(shape(name, {}).build(), flows, end_us=100.0, **about)
+    scene = scene_of(
+        shape(name, {}).build(),
+        flows,
+        title=name,
+        label=name,
+        queue_interval_us=10.0,
+        link_interval_us=20.0,
+        thresholds_bytes={},
+        end_us=100.0,
+    )
     write_watch_page(tmp_path, [{"scene": scene, "chunks": []}], name)
     _open(browser, tmp_path)
     wrong = browser.evaluate("""(() => {
