@@ -31,7 +31,7 @@ from sfc_testbed.testbed.watch.server import ADDRESS, Server
 from sfc_testbed.testbed.watch.stream import CHUNK, Stream
 
 LEAST_SECONDS = 0.05
-CORE_SHARE = 0.03
+CORE_SHARE = 0.025
 VIRTUAL_CORE_SHARE = 0.2
 IDLE_SECONDS = 1.0
 """Time between two chunks in which nothing is new but the time."""
