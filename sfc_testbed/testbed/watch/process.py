@@ -33,7 +33,7 @@ from sfc_testbed.testbed.watch.stream import CHUNK, Stream
 LEAST_SECONDS = 0.05
 CORE_SHARE = 0.025
 VIRTUAL_CORE_SHARE = 0.2
-IDLE_SECONDS = 1.0
+IDLE_SECONDS = 0.25
 """Time between two chunks in which nothing is new but the time."""
 SCENE, END = "scene", "end"
 _NOBODY = 65_534
