@@ -93,6 +93,16 @@ def _scene(plan: RunPlan, title: str, flows: pl.DataFrame) -> dict[str, Any]:
         link_interval_us=LINK_SAMPLE_NS / 1000,
         thresholds_bytes=config.thresholds_bytes,
         faults=config.fault_spans,
-        notes=[f"Flows: only the first {MOST_FLOWS:,} are on this page."] if flows.height > MOST_FLOWS else [],
+        infers_pauses=plan.switch_settings.pfc,
+        notes=_notes(plan, flows.height),
     )
     return {**scene, "dilation": plan.dilation.factor}
+
+
+def _notes(plan: RunPlan, flows: int) -> list[str]:
+    notes = ["Drops are not marked while the run is active; `watch FOLDER` shows them afterwards."]
+    if flows > MOST_FLOWS:
+        notes.append(f"Flows: only the first {MOST_FLOWS:,} are on this page.")
+    if plan.switch_settings.pfc:
+        notes.append("PFC frames are not recorded; a hollow sign marks a port that a pause probably stops.")
+    return notes

@@ -43,7 +43,7 @@ _NICENESS = 19
 _TOKEN_BYTES = 16
 
 
-class Watched:
+class ActiveRuns:
     """The runs of a command, one after the other, as events of the stream."""
 
     def __init__(self, stream: Stream) -> None:
@@ -122,11 +122,11 @@ async def _serve(receiver: Receiver, page: str) -> None:
     _give_up_rights()
     os.nice(_NICENESS)  # not before, so that the process starts quickly
     print(f"ready http://{ADDRESS}:{port}/{token}/", flush=True)
-    watched = Watched(stream)
+    runs = ActiveRuns(stream)
 
     def read() -> None:
         for message in receiver.messages():
-            watched.take(message, receiver)
+            runs.take(message, receiver)
         server.wake()
         if receiver.is_closed:
             loop.remove_reader(receiver.fileno())
@@ -138,14 +138,14 @@ async def _serve(receiver: Receiver, page: str) -> None:
     loop.add_signal_handler(signal.SIGTERM, is_over.set)
     used_s = time.process_time()
     while not is_over.is_set():
-        watched.add_chunk()
+        runs.add_chunk()
         server.wake()
         before_s, used_s = used_s, time.process_time()
         try:
-            await asyncio.wait_for(is_over.wait(), max(LEAST_SECONDS, (used_s - before_s) / watched.core_share))
+            await asyncio.wait_for(is_over.wait(), max(LEAST_SECONDS, (used_s - before_s) / runs.core_share))
         except asyncio.TimeoutError:
             continue
-    watched.end("The command ended without a result.")
+    runs.end("The command ended without a result.")
     await server.close(_LAST_SECONDS)
 
 

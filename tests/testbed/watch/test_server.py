@@ -116,7 +116,7 @@ def test_a_page_that_reads_nothing_delays_no_other_and_is_dropped(run: Served, m
 
 
 def test_a_slow_page_that_keeps_reading_gets_everything(run: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served, "STALLED_SECONDS", 0.5)
+    monkeypatch.setattr(served, "STALLED_SECONDS", 3.0)
     for number in range(20):
         run.add("chunk", f'"{number:0200000}"')
     with streamed(run.url) as events:

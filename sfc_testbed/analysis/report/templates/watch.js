@@ -181,6 +181,7 @@
   // Whether a port sent less than half of its rate although its queue held bytes all the time between two samples of its link.
   function isHeld(run, queue) {
     const {link, sent} = queue.port, interval = run.scene.link_interval_us, last = Math.ceil(time / interval - 1e-6) * interval;
+    if (last > run.until) return false;  // not measured yet
     const isFilled = [0, .5, 1].every(share => queue.at(last - share * interval, run.until) > 0);
     return isFilled && sent.during(time) * 8e6 < .5 * link.rate * interval;
   }
