@@ -59,7 +59,7 @@ class SampleFile:
         self._read_bytes = 0
 
     def new(self) -> bytes:
-        """Return samples that were not returned before, in order. A switch that starts again begins its file anew."""
+        """Return samples that were not returned before, in order. A switch that starts again truncates its file."""
         size = os.fstat(self._descriptor).st_size
         if size < self._read_bytes:
             self._read_bytes = 0

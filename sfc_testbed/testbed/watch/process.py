@@ -3,7 +3,7 @@
 """The process that serves the page of a command's runs: `python -m sfc_testbed.testbed.watch.process`.
 
 Its stdin is the connection to the runner (`watch.channel`), with which it ends. It has the lowest priority and, if root
-started it, the rights of the user who called sudo, or those of nobody. Between two chunks it waits for
+started it, the rights of the user who called sudo, or the rights of nobody. Between two chunks it waits for
 `LEAST_SECONDS`, and long enough that it uses at most `CORE_SHARE` of a core during a live run. A run in virtual time is
 never late, so the process may use more.
 """

@@ -42,7 +42,7 @@ class Watch:
 
     @property
     def trouble(self) -> str | None:
-        """Why the page has ended early, as one line; None if it has not. Runs go on without it."""
+        """The reason why the page ended early, as one line; None if it did not. Runs go on without a page."""
         return self._server.trouble()
 
     def recorder(self, plan: RunPlan, folder: Path) -> Recorder:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""What is new in an active run, in the order of time, from the files of switches and the records of hosts."""
+"""Gathering returns what is new in an active run in the order of time, from files of switches and records of hosts."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_the_report_of_a_receiver_is_joined_to_the_report_of_its_sender(network:
     ]
 
 
-def test_a_switch_that_starts_again_begins_its_file_anew(network: Network) -> None:
+def test_a_switch_that_starts_again_truncates_its_file(network: Network) -> None:
     for switch in SWITCHES:
         network.sample(switch, *range(1, 21))
     network.take()

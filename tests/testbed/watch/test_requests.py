@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Which requests the page's server allows."""
+"""The page's server allows few requests, and refuses all others."""
 
 from __future__ import annotations
 
