@@ -23,7 +23,7 @@ from os_helpers.visible import visible
 from sfc_testbed.analysis.formatting import flatten
 from sfc_testbed.analysis.plots.palette import color_variables
 from sfc_testbed.analysis.report import first_sentence, page_tables
-from sfc_testbed.analysis.report.data_table import is_wide
+from sfc_testbed.analysis.report.data_table import column_kind, is_wide, sort_value
 from sfc_testbed.analysis.report.placing import (
     Placed,
     PlacedSections,
@@ -248,6 +248,19 @@ def _bytecode_cache() -> jinja2.BytecodeCache | None:
     return None
 
 
+def _column_kinds(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the attribute of each column's cells that selects their style; empty for figures."""
+    columns = zip(headings, zip(*rows, strict=True), strict=True)
+    kinds = (column_kind(heading, cells) for heading, cells in columns)
+    return [Markup(f' class="{kind}"') if kind else "" for kind in kinds]
+
+
+def _sort_key(cell: str) -> str:
+    """Return the attribute of a cell by whose number a table is sorted; empty if the text is enough."""
+    value = sort_value(cell)
+    return "" if value is None else Markup(f' data-value="{value:.10g}"')
+
+
 def render(template: str, **content: object) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -259,6 +272,6 @@ def render(template: str, **content: object) -> str:
         finalize=_visible_value,
         bytecode_cache=_bytecode_cache(),
     )
-    environment.globals["is_wide"] = is_wide
+    environment.globals |= {"is_wide": is_wide, "sort_key": _sort_key, "column_kinds": _column_kinds}
     environment.globals["testbed_command"] = command_name()
     return with_scripts(environment.get_template(template).render(**content, plot_colors=Markup(color_variables())))

@@ -26,6 +26,7 @@ from sfc_testbed.analysis.formatting import (
     three_digits,
 )
 from sfc_testbed.analysis.life.events import LifeEvent
+from sfc_testbed.analysis.life.slowest import SlowFlow
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures
 from sfc_testbed.analysis.metrics.iterations import ChainLink, JobFigures
@@ -37,6 +38,7 @@ from sfc_testbed.analysis.report.page_tables import (
     iteration_cells,
 )
 from sfc_testbed.analysis.report.physics import physics_rows
+from sfc_testbed.analysis.report.slow_table import HEADINGS, slow_cells
 from sfc_testbed.analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from sfc_testbed.analysis.results.completions import CompletionRow
 from sfc_testbed.analysis.results.outcome import DEPENDS, FAILS, HOLDS
@@ -514,6 +516,19 @@ def chain_table(result: RunResult, iteration: str, chain: Sequence[ChainLink]) -
             *(f"{row[name]:,.2f}" for name in ("start_us", "received_us")),
             *map(format_number, (link.fct_us, row["ideal_fct_us"], link.excess_us)),
         )
+    return Fitted(table)
+
+
+def slowest_table(result: RunResult, flows: Sequence[SlowFlow]) -> RenderableType:
+    """Return the slowest flows with the reasons for their lost time, as on the page of the run."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table.title = Text(f"slowest flows of each class · {result.title} · {result.clock} clock")
+    table.title_style = "bold"
+    for heading in HEADINGS[:-1]:
+        table.add_column(heading, justify="left" if heading in ("class", "from", "to") else "right")
+    table.add_column(HEADINGS[-1], ratio=PROSE)
+    for flow in flows:
+        table.add_row(*map(Text, slow_cells(flow)))
     return Fitted(table)
 
 

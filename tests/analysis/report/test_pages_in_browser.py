@@ -42,7 +42,7 @@ from tests.analysis.report.test_sweep import sweep_folder
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no working Chromium on the PATH")
 
 WIDE, MIDDLE, NARROW = 1200, 800, 390
-_HEIGHT = 6000
+_HEIGHT = 7000
 
 # The probe reports sizes after layout, fetched resources and drawn values, which only a browser knows.
 _PROBE = """

@@ -110,7 +110,7 @@ def test_a_flow_is_ready_before_anything_of_it_is_received(capsys: pytest.Captur
     ("words", "reason"),
     [
         (["999"], "no flow 999; flows are 1 to 8"),
-        (["0"], "greater than or equal to 1"),
+        (["0"], "must be a flow number from 1"),
         (["1", "--packet", "150"], "no packet 150 in flow 1; packets are 0 to 149"),
     ],
 )
@@ -128,7 +128,7 @@ def test_the_slowest_chain_of_an_iteration(tmp_path: Path, capsys: pytest.Captur
     assert rows == ["1", "2", "3", "4"]
     for arguments, message in (
         (["--critical", "1/3"], "there are 1/1 to 1/2"),
-        (["1", "--critical", "1/1"], "trace needs a flow number, or --critical JOB/ITERATION"),
+        (["1", "--critical", "1/1"], "trace needs a flow number, slowest, or --critical JOB/ITERATION"),
     ):
         assert main(["trace", *arguments, "--run", str(folder)]) == 2
         assert message in capsys.readouterr().err

@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The slowest flows of each traffic class in a stored run, each with its history and the reasons for its lost time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfc_testbed.analysis.formatting import enumeration
+from sfc_testbed.analysis.life.events import LifeEvent
+from sfc_testbed.analysis.life.port_curve import PortCurve
+from sfc_testbed.analysis.life.reasons import Hop, Observations, Pause, Reason, reasons_of
+from sfc_testbed.analysis.life.stored import REQUESTS, stored_events
+from sfc_testbed.analysis.metrics.percentiles import Values
+from sfc_testbed.analysis.results.stored import Run
+from sfc_testbed.request.spec import AFTER_COLUMN, FLOW_FILE, QUEUE_PAIR_COLUMN, RunConfig
+from sfc_testbed.telemetry.reader import answer
+from sfc_testbed.telemetry.schema import WHOLE_BUFFER
+from sfc_testbed.topologies.model import Port, Topology
+from sfc_testbed.topologies.routes import hops_between
+
+COUNT = 5
+"""The flows of each traffic class on a page."""
+_MOST_CLASSES = 6
+_LEAST_SHARE = 0.01
+"""The smallest share of the lost time that a reason needs to be shown."""
+_WITHOUT_CONTROL = ("none", "window")
+"""The congestion controls that never change rate or window."""
+
+
+@dataclass(frozen=True)
+class SlowFlow:
+    """One of the slowest flows."""
+
+    row: Mapping[str, Any]
+    """The row of flows.parquet."""
+    lost_us: float | None
+    """The time beyond the ideal FCT; None for a message that was never ready. It grows while the flow is unfinished."""
+    reasons: Sequence[Reason]
+    events: Sequence[LifeEvent]
+
+    @property
+    def sentence(self) -> str:
+        """The reasons and their shares of the lost time."""
+        total = sum(reason.lost_us for reason in self.reasons)
+        if self.lost_us is None:
+            return "; ".join(reason.text for reason in self.reasons)
+        shares = [(reason.text, reason.lost_us / total) for reason in self.reasons if total]
+        texts = [f"{share * 100:.0f} % {text}" for text, share in shares if share >= _LEAST_SHARE]
+        return "; ".join(texts) or "no time lost"
+
+
+def slowest_flows(run: Run, count: int = COUNT) -> list[SlowFlow]:
+    """Return the slowest flows of each class, slowest first: those that did not finish, then by slowdown.
+
+    If the network of the run is unknown, so are the queues on the path of a flow, and their time is not recorded.
+    """
+    numbers = _slowest(run, count)
+    if not numbers:
+        return []
+    rows = answer(run.all_flows.filter(pl.col("flow_id").is_in(numbers)))
+    by_number = {row["flow_id"]: row for row in rows.iter_rows(named=True)}
+    is_chosen = pl.col("flow_id").is_in(numbers)
+    signals = answer(run.signals.filter(is_chosen)).sort("received_us", maintain_order=True)
+    goodput = answer(run.goodput.filter(is_chosen))
+    observer = _Observer(run, list(by_number.values()), signals, goodput)
+    return [observer.observed(by_number[number]) for number in numbers]
+
+
+def _slowest(run: Run, count: int) -> list[int]:
+    """Return the numbers of the slowest flows of each class, the slowest first."""
+    flows = run.flows.select("flow_id", "tag", "start_us", "slowdown")
+    window = run.result.measured_window_us
+    if window is not None:
+        flows = flows.filter(pl.col("start_us").is_between(*window))
+    slow = pl.col("slowdown").fill_null(float("inf"))
+    tops = [
+        flows.filter(pl.col("tag") == tag)
+        .select("flow_id", slow)
+        .sort("slowdown", "flow_id", descending=[True, False])
+        .head(count)
+        for tag in sorted(flows["tag"].unique())[:_MOST_CLASSES]
+    ]
+    chosen = pl.concat(tops).sort("slowdown", "flow_id", descending=[True, False]) if tops else flows.clear()
+    numbers: list[int] = chosen["flow_id"].to_list()
+    return numbers
+
+
+class _Observer:
+    """Collects what the traces of a run say about some flows."""
+
+    def __init__(
+        self,
+        run: Run,
+        rows: Sequence[Mapping[str, Any]],
+        signals: pl.DataFrame,
+        goodput: pl.DataFrame,
+    ) -> None:
+        self._run, self._signals, self._goodput = run, signals, goodput
+        self._config = run.config
+        self._topology = run.topology if run.topology is not None and _fits(run.topology, rows) else None
+        self._paths: dict[tuple[str, str], tuple[tuple[Port, ...], ...]] = {}
+        if self._topology is not None:
+            pairs = {(row[end], row[other]) for row in rows for end, other in (("src", "dst"), ("dst", "src"))}
+            self._paths = {pair: hops_between(self._topology, *pair) for pair in pairs}
+        ports = {port for path in self._paths.values() for hop in path for port in hop}
+        tor_ports = {} if self._topology is None else {row["src"]: self._tor_port(row["src"]) for row in rows}
+        self._curves = _queue_curves(run, self._topology, ports)
+        self._nics = _nic_curves(run, self._topology, tor_ports)
+        self._end_us = _end_us(run, rows)
+        self._waits = _Waits.of_run(run, [row["flow_id"] for row in rows])
+
+    def _tor_port(self, host: str) -> Port:
+        assert self._topology is not None
+        link = self._topology.host_link[host]
+        return link.b if link.a.node == host else link.a
+
+    def observed(self, row: Mapping[str, Any]) -> SlowFlow:
+        """Return a flow with its reasons and history."""
+        of_flow = pl.col("flow_id") == row["flow_id"]
+        signals, goodput = self._signals.filter(of_flow), self._goodput.filter(of_flow)
+        events = stored_events(row, signals, goodput)
+        if row["start_us"] is None:
+            return SlowFlow(row, None, [Reason("message", self._waits.sentence(row["flow_id"]), 0.0)], events)
+        reasons = reasons_of(self._observations(row, signals, goodput))
+        return SlowFlow(row, sum(reason.lost_us for reason in reasons), reasons, events)
+
+    def _observations(self, row: Mapping[str, Any], signals: pl.DataFrame, goodput: pl.DataFrame) -> Observations:
+        topology, config, ends = self._topology, self._config, (row["src"], row["dst"])
+        hops = () if topology is None else tuple(self._hop(hop) for hop in self._paths[ends])
+        one_way_us = self._run.result.base_rtt_us / 2
+        if topology is not None:
+            one_way_us = topology.departure_delay_ns(Port(row["src"], 0)) / 1000 + sum(hop.delay_us for hop in hops)
+        finish_us = row["finish_us"] if row["received_us"] is None else row["received_us"]
+        end_us = self._end_us if finish_us is None else finish_us
+        if row["received_us"] is None and row["finish_us"] is not None:
+            end_us -= one_way_us  # a run of an older release
+        result = self._run.result
+        rate_bps = 0 if topology is None else topology.host_link[row["src"]].rate_bps
+        return Observations(
+            row,
+            end_us,
+            hops,
+            return_hops=() if topology is None else tuple(self._hop(hop) for hop in self._paths[ends[::-1]]),
+            access_us=0.0 if topology is None else topology.host_link[row["src"]].delay_ns / 1000,
+            return_us=one_way_us,
+            pauses=_pauses(row, signals),
+            delivered_us=sorted(goodput["until_us"].to_list()),
+            nic=self._nics.get(row["src"]),
+            nic_rate_bps=rate_bps,
+            window_bytes=_window_bytes(config, rate_bps),
+            earlier=self._earlier(row),
+            stops_ports=_stops_ports(config),
+            other_pause=_other_pause(config, row["src"], "" if topology is None else topology.host[row["src"]].switch),
+            congestion=_congestion(config),
+            has_losses=bool(result.dropped or result.unexplained_loss or self._run.fault_spans),
+        )
+
+    def _hop(self, ports: Sequence[Port]) -> Hop:
+        assert self._topology is not None
+        links = self._topology.link_at
+        peers = {end.node for port in ports for end in (links[port].a, links[port].b) if end != port}
+        delays_us = [self._topology.departure_delay_ns(port) / 1000 for port in ports]
+        curves = [self._curves[port] for port in ports if port in self._curves]
+        names = [(port.node, port.number) for port in ports]
+        stops = not peers & self._topology.host.keys() or _settings(self._config)[1].get("receiver_rate_bps")
+        towards = peers.pop() if len(peers) == 1 and stops else ""
+        return Hop(names, towards, curves, max(delays_us, default=0.0))
+
+    def _earlier(self, row: Mapping[str, Any]) -> tuple[int, float] | None:
+        """Return the last earlier message on the flow's queue pair that ended after the flow was ready."""
+        number = self._waits.earlier.get(row["flow_id"])
+        if number is None:
+            return None
+        finish_us = answer(self._run.all_flows.filter(pl.col("flow_id") == number))["finish_us"][0]
+        sent_us = self._end_us if finish_us is None else finish_us - self._run.result.base_rtt_us
+        return (number, sent_us) if sent_us > row["start_us"] else None
+
+
+@dataclass(frozen=True)
+class _Waits:
+    """Which messages some flows wait for, as the flow list of a run says."""
+
+    after: Mapping[int, Sequence[int]]
+    """The flows that each flow waits for before it is ready."""
+    earlier: Mapping[int, int]
+    """The last earlier message on the queue pair of each flow."""
+    unfinished: Sequence[int]
+    """The flows of `after` that did not finish."""
+
+    @classmethod
+    def of_run(cls, run: Run, numbers: Sequence[int]) -> _Waits:
+        """Read the flow list of a run, unless its flows neither wait nor share a queue pair."""
+        try:
+            columns = _columns(run.folder / FLOW_FILE)
+            if not {QUEUE_PAIR_COLUMN, AFTER_COLUMN} & set(columns):
+                return cls({}, {}, ())
+            types = {AFTER_COLUMN: pl.String, QUEUE_PAIR_COLUMN: pl.Int64}
+            names = [name for name in ("src", "dst", QUEUE_PAIR_COLUMN, AFTER_COLUMN) if name in columns]
+            listed = pl.read_csv(
+                run.folder / FLOW_FILE, comment_prefix="#", columns=names, schema_overrides=types
+            ).with_row_index("flow_id", offset=1)
+        except (OSError, pl.exceptions.PolarsError):
+            return cls({}, {}, ())
+        chosen = listed.filter(pl.col("flow_id").is_in(numbers))
+        after = _numbers_after(chosen) if AFTER_COLUMN in columns else {}
+        earlier = _earlier_on_pair(listed, chosen) if QUEUE_PAIR_COLUMN in columns else {}
+        awaited = sorted({number for of_flow in after.values() for number in of_flow})
+        ends = run.flows.filter(pl.col("flow_id").is_in(awaited) & pl.col("finish_us").is_null())
+        return cls(after, earlier, ends["flow_id"].to_list())
+
+    def sentence(self, number: int) -> str:
+        """Return the reason why a message was never ready."""
+        awaited = [f"flow {other}" for other in self.after.get(number, ()) if other in self.unfinished]
+        return f"waits for {enumeration(awaited)}, which did not finish" if awaited else "waits for another message"
+
+
+def _columns(path: Path) -> list[str]:
+    """Return the names of the columns of a flow list."""
+    with path.open(encoding="utf-8") as lines:
+        header = next((line for line in lines if not line.startswith("#")), "")
+    return header.strip().split(",")
+
+
+def _numbers_after(chosen: pl.DataFrame) -> dict[int, list[int]]:
+    texts = chosen.select("flow_id", AFTER_COLUMN).drop_nulls().iter_rows()
+    return {number: [int(word) for word in str(text).split()] for number, text in texts}
+
+
+def _earlier_on_pair(listed: pl.DataFrame, chosen: pl.DataFrame) -> dict[int, int]:
+    pair = ["src", "dst", QUEUE_PAIR_COLUMN]
+    on_pairs = chosen.filter(pl.col(QUEUE_PAIR_COLUMN) > 0)
+    both = on_pairs.join(listed.select(*pair, other="flow_id"), on=pair).filter(pl.col("other") < pl.col("flow_id"))
+    return dict(both.group_by("flow_id").agg(pl.col("other").max()).iter_rows())
+
+
+def _fits(topology: Topology, rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether the network has the hosts of some flows."""
+    return all(row[end] in topology.host for row in rows for end in ("src", "dst"))
+
+
+def _end_us(run: Run, rows: Iterable[Mapping[str, Any]]) -> float:
+    """Return the end of the run: the time of the last sample, or of the last event of these flows."""
+    times = [row[name] for row in rows for name in ("start_us", "finish_us") if row[name] is not None]
+    last = answer(run.queues.select(pl.col("time_us").max()))["time_us"][0]
+    return max([*times, *([] if last is None else [last])], default=0.0)
+
+
+def _samples(rows: pl.LazyFrame, ports: Iterable[Port], *values: str) -> dict[Port, pl.DataFrame]:
+    """Return the samples of some ports, summed over traffic classes, in order of time."""
+    places = list(ports)
+    known = pl.DataFrame(
+        {"switch": [port.node for port in places], "port": [port.number for port in places]},
+        schema={"switch": pl.String, "port": pl.Int16},
+    )
+    sums = rows.join(known.lazy(), on=["switch", "port"], how="semi").group_by("switch", "port", "time_us")
+    frame = answer(sums.agg(pl.col(name).sum() for name in values)).sort("time_us")
+    parts = frame.partition_by("switch", "port", as_dict=True)
+    return {Port(str(switch), int(number)): part for (switch, number), part in parts.items()}
+
+
+def _aligned(times_us: Values, frame: pl.DataFrame | None, column: str) -> Values:
+    """Return the values of a port at each sampling time; 0 where it has no row."""
+    values = np.zeros(times_us.size)
+    if frame is not None and times_us.size:
+        at = np.searchsorted(times_us, frame["time_us"].to_numpy() - 1e-6)
+        is_known = at < times_us.size
+        values[at[is_known]] = frame[column].to_numpy()[is_known]
+    return values
+
+
+def _queue_curves(run: Run, topology: Topology | None, ports: set[Port]) -> dict[Port, PortCurve]:
+    """Return the curves of these ports; none without a network or without the bytes of links."""
+    if topology is None or not ports:
+        return {}
+    wholes = {Port(port.node, WHOLE_BUFFER) for port in ports}
+    depths = _samples(run.queues, ports | wholes, "depth_bytes", "high_water_bytes")
+    sent = _samples(run.links, ports, "sent_bytes")
+    if not sent:
+        return {}
+    curves = {}
+    for port in ports:
+        whole = depths.get(Port(port.node, WHOLE_BUFFER))
+        if whole is None:
+            continue
+        times = whole["time_us"].to_numpy()
+        depth, peak = (_aligned(times, depths.get(port), name) for name in ("depth_bytes", "high_water_bytes"))
+        sent_bytes = _aligned(times, sent.get(port), "sent_bytes")
+        curves[port] = PortCurve.of_samples(times, sent_bytes, depth, peak, topology.link_at[port].rate_bps)
+    return curves
+
+
+def _nic_curves(run: Run, topology: Topology | None, tor_ports: Mapping[str, Port]) -> dict[str, PortCurve]:
+    """Return the bytes that the NICs of hosts sent, as their ToRs received them."""
+    if topology is None:
+        return {}
+    received = _samples(run.links, tor_ports.values(), "received_bytes")
+    curves = {}
+    for host, port in tor_ports.items():
+        if port in received:
+            times, values = (received[port][name].to_numpy() for name in ("time_us", "received_bytes"))
+            nothing = np.zeros(times.size)
+            curves[host] = PortCurve.of_samples(times, values, nothing, nothing, topology.link_at[port].rate_bps)
+    return curves
+
+
+def _pauses(row: Mapping[str, Any], signals: pl.DataFrame) -> list[Pause]:
+    """Return the pauses that BTS set at the sender. A newer BTS replaces the end of an older pause."""
+    is_pause = pl.col("obeyed") & pl.col("paused_until_us").is_not_null() & ~pl.col("cause").is_in(list(REQUESTS))
+    set_by = signals.filter(is_pause & (pl.col("host") == row["src"]))
+    columns = set_by.select("received_us", "paused_until_us", "switch", "cause").rows()
+    begins = [*(received_us for received_us, *_ in columns), float("inf")][1:]
+    return [
+        Pause(begin, min(end, following), f"paused by BTS of {switch}{' (pause cache)' if cause == 'cache' else ''}")
+        for (begin, end, switch, cause), following in zip(columns, begins, strict=True)
+        if min(end, following) > begin
+    ]
+
+
+def _settings(config: RunConfig | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    return ({}, {}) if config is None else (config.switch_settings, config.transport_settings)
+
+
+def _window_bytes(config: RunConfig | None, rate_bps: int) -> int:
+    """Return the bytes that a flow may send before the first acknowledgement."""
+    if config is None:
+        return 0
+    physics = config.physics
+    window_bytes = physics.window_of_nics.get(rate_bps, physics.window_bytes)
+    return physics.bdp_of_nics.get(rate_bps, physics.bdp_bytes) if window_bytes is None else window_bytes
+
+
+def _stops_ports(config: RunConfig | None) -> bool:
+    return bool(_settings(config)[0].get("pfc"))
+
+
+def _other_pause(config: RunConfig | None, host: str, tor: str) -> str:
+    """Return the reason for pauses that no BTS set."""
+    switch, transport = _settings(config)
+    if switch.get("bfc_queues"):
+        return f"paused by BFC of {tor or 'its ToR'}"
+    if switch.get("pfc") or switch.get("sfc_p"):
+        return f"NIC of {host} stopped by PFC of {tor or 'its ToR'}"
+    name = transport.get("flow_control", "none")
+    return "paused by its flow control" if name == "none" else f"paused by its flow control ({name})"
+
+
+def _congestion(config: RunConfig | None) -> str:
+    name = _settings(config)[1].get("congestion", "none")
+    return "" if name in _WITHOUT_CONTROL else str(name)
