@@ -118,8 +118,12 @@ def run_compared(
     *,
     retry: bool = False,
     jobs: int = 1,
+    pictures: bool = False,
 ) -> ComparedRuns:
-    """Run the requests, `jobs` virtual ones at a time, and write the page. Interrupted if no run has a result."""
+    """Run the requests, `jobs` virtual ones at a time, and write the page. Interrupted if no run has a result.
+
+    `pictures`: whether to write each plot of the page as PNG and SVG, too.
+    """
     if jobs > 1:
         runs, missing = _run_in_jobs(requests, plans, out, reporter, jobs)
     else:
@@ -130,7 +134,9 @@ def run_compared(
         quantities = measured_in([run.folder for run in runs])
         failures: list[str] = []
         name = f"{requests[0].scenario}-compare"
-        page = None if is_interrupted else _write_page(out, name, runs, held, quantities, failures)
+        page = None
+        if not is_interrupted:
+            page = _write_page(out, name, runs, held, quantities, failures, pictures=pictures)
     return ComparedRuns(runs, missing, held, page, quantities, failures)
 
 
@@ -149,12 +155,14 @@ def _write_page(
     held: Sequence[HeldClaim],
     quantities: Sequence[Measurements],
     failures: list[str],
+    *,
+    pictures: bool,
 ) -> Path:
     """Write the page of the comparison; the import is local because plotting libraries load slowly."""
     from sfc_testbed.analysis.report.html_pages import write_comparison_report
 
     folder = make_folder(out, name)
-    page = write_comparison_report([run.folder for run in runs], folder, held, quantities, failures)
+    page = write_comparison_report([run.folder for run in runs], folder, held, quantities, failures, pictures=pictures)
     give_to_caller(folder)
     return page
 

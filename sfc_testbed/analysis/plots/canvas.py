@@ -358,12 +358,19 @@ def share_legend(figure: Figure, *, columns: int = 6) -> None:
         legend.remove()
 
 
-def write_png(figure: Figure, path: Path) -> None:
-    """Write a PNG that is WIDTH_PIXELS wide, atomically."""
+PICTURE_TYPES: Mapping[str, Mapping[str, None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+"""The types of the pictures of a plot, and the metadata that they do without, so that equal plots give equal files."""
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a PNG that is WIDTH_PIXELS wide, or an SVG, by the end of the file's name, atomically."""
     dpi = WIDTH_PIXELS / WIDTH_INCHES
-    with plot_style():
+    kind = path.suffix[1:]
+    with plot_style(), mpl.rc_context({"svg.hashsalt": path.stem}):
         lay_out(figure, FigureCanvasAgg, dpi)
-        replace_file(path, lambda partial: figure.savefig(partial, format="png", dpi=dpi, metadata={"Software": None}))
+        replace_file(
+            path, lambda partial: figure.savefig(partial, format=kind, dpi=dpi, metadata=dict(PICTURE_TYPES[kind]))
+        )
 
 
 def lay_out(figure: Figure, canvas: type[FigureCanvasBase], dpi: float) -> None:

@@ -58,8 +58,8 @@ FLOW_COLUMNS = ("flow_id", "dst", "tag", "size_bytes", "start_us", "finish_us", 
 def write_run_report(folder: Path, *, pictures: bool = False, failures: list[str] | None = None) -> Path:
     """Write report.html and two CSV files into a run folder, and return the page's path.
 
-    `pictures`: whether to write each plot as PNG, too. The page lists missing and damaged traces, and it says which
-    plots and sections of extensions failed; these sentences are appended to `failures`. Raises ResultError if
+    `pictures`: whether to write each plot as PNG and SVG, too. The page lists missing and damaged traces, and it says
+    which plots and sections of extensions failed; these sentences are appended to `failures`. Raises ResultError if
     result.json cannot be read.
     """
     run = load_run(folder, FLOW_COLUMNS)
@@ -103,7 +103,7 @@ def write_comparison_report(
     """Write the comparison of run folders into the folder `out` (created if missing) and return the page's path.
 
     Ratios are relative to the first run. comparison.csv and comparison.json are written beside the page. `pictures`:
-    whether to write each plot as PNG, too. `claims`: claims about these runs. `quantities`: the quantities of
+    whether to write each plot as PNG and SVG, too. `claims`: claims about these runs. `quantities`: the quantities of
     extensions in each run, which are measured unless they are given. Sentences about plots and sections of extensions
     that failed are appended to `failures`.
 
@@ -216,7 +216,7 @@ def _files(folder: Path) -> list[str]:
         CONFIG_FILE,
         *(schema.file_name for schema in (*SCHEMAS.values(), *OPTIONAL_SCHEMAS.values())),
         *_data_files(),
-        *(f"{name}.png" for name in RUN_PLOTS),
+        *(f"{name}.{kind}" for name in RUN_PLOTS for kind in ("png", "svg")),
         "logs",
         "pcaps",
     )

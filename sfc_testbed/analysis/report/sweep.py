@@ -45,7 +45,7 @@ def write_sweep_page(
 
     `failures`: one text for each job without a result. Sentences about plots and sections of extensions that failed are
     appended to `problems`. `measures`: whether to measure the quantities of extensions again, from the folders of the
-    runs. `pictures`: whether to write each plot as PNG, too. Raises ResultError if the sweep cannot be read.
+    runs. `pictures`: whether to write each plot as PNG and SVG, too. Raises ResultError if the sweep cannot be read.
     """
     sweep = read_sweep_results(folder)
     if measures:

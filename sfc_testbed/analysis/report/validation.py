@@ -167,7 +167,7 @@ def validated_run_table(run: ValidatedRun) -> RenderableType:
 def write_validation_page(folder: Path, validation: Validation, *, pictures: bool = False) -> Path:
     """Write report.html beside validation.json, from the validation and its run folders, and return the page's path.
 
-    `pictures`: whether to write each plot as PNG, too.
+    `pictures`: whether to write each plot as PNG and SVG, too.
     """
     sections = [_section(folder, number, run, pictures) for number, run in enumerate(validation.runs, 1)]
     html = render(

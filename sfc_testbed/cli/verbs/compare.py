@@ -24,6 +24,7 @@ from sfc_testbed.cli.options import (
     OptionalScenario,
     Out,
     P4Programs,
+    Pictures,
     Retry,
     ScaleName,
     Settings,
@@ -76,6 +77,7 @@ def verb(
     claims: ClaimsFile = None,
     retry: Retry = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
+    png: Pictures = False,
     json: Json = False,
     use: Uses = None,
 ) -> None:
@@ -116,7 +118,7 @@ def verb(
     plans = checked(requests, out)
     shown = reporter(quiet=json)
     note_dilations(plans, shown)
-    done = run_compared(requests, plans, out, shown, claimed, retry=retry)
+    done = run_compared(requests, plans, out, shown, claimed, retry=retry, pictures=png)
     with interruptible():  # everything is stored by now
         comparison = done.compared()
         if json:

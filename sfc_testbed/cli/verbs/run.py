@@ -27,6 +27,7 @@ from sfc_testbed.cli.options import (
     Out,
     P4Program,
     Pcap,
+    Pictures,
     Retry,
     RunWorkers,
     ScaleName,
@@ -79,6 +80,7 @@ def verb(
     workers: RunWorkers = "auto",
     exchange: ExchangeName = "memory",
     retry: Retry = False,
+    png: Pictures = False,
     json: Json = False,
     use: Uses = None,
 ) -> None:
@@ -139,7 +141,7 @@ def verb(
     from sfc_testbed.testbed.execution.execute import with_page
     from sfc_testbed.testbed.recording.outcome import Silent
 
-    run = with_page(run, Silent())
+    run = with_page(run, Silent(), pictures=png)
     if run.report is not None and not json:
         say(f"report: {run.report}")
     for failure in run.failures:

@@ -202,11 +202,16 @@ def test_pictures_are_written_on_request(make_run_folder: FolderMaker) -> None:
     """The page links the picture files only if they exist."""
     folder = make_run_folder("sfc")
     without = Page(write_run_report(folder)).addresses
-    assert not list(folder.glob("*.png")) and not [address for address in without if address.endswith(".png")]
+    assert not [address for address in without if address.endswith((".png", ".svg"))]
     with_them = Page(write_run_report(folder, pictures=True)).addresses
-    pictures = {path.name for path in folder.glob("*.png")}
-    assert pictures == {"buffer.png", "fct.png", "distributions.png", "goodput.png"}
+    pictures = {path.name for kind in ("png", "svg") for path in folder.glob(f"*.{kind}")}
+    assert pictures == {
+        f"{name}.{kind}" for name in ("buffer", "fct", "distributions", "goodput") for kind in ("png", "svg")
+    }
     assert pictures <= set(with_them)
+    first = {name: (folder / name).read_bytes() for name in pictures}
+    write_run_report(folder, pictures=True)
+    assert first == {name: (folder / name).read_bytes() for name in pictures}, "equal plots give equal files"
 
 
 def test_long_traces_give_the_same_page_and_are_read_in_parts(
