@@ -118,7 +118,44 @@ class Fault:
     end: float
 
 
-Item = Line | Band | Bars | Level | Fault
+@dataclass(frozen=True)
+class Segments:
+    """Straight pieces, each between two points, with a text for each piece that a browser shows under the mouse."""
+
+    label: str
+    look: LineLook
+    x: Points = field(repr=False)
+    """The ends of all pieces: begin and end of the first one, then of the second one, and so on."""
+    y: Points = field(repr=False)
+    texts: Sequence[str] = field(repr=False)
+    width: float = 1.9
+    in_legend: bool = True
+    join: Join = "straight"
+    marker: None = None
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Marks of different size, with a text for each mark that a browser shows under the mouse."""
+
+    label: str
+    look: LineLook
+    x: Points = field(repr=False)
+    y: Points = field(repr=False)
+    texts: Sequence[str] = field(repr=False)
+    sizes: Points = field(repr=False)
+    """The diameters of the marks, in points."""
+    labels: Sequence[str] = ()
+    """A text above or below each mark; empty for none."""
+    is_above: bool = False
+    alpha: float = 1.0
+    marker: Marker = Marker()
+    in_legend: bool = True
+    join: Join = "none"
+    width: float = 0.0
+
+
+Item = Line | Band | Bars | Level | Fault | Segments | Marks
 
 
 @dataclass(frozen=True)
@@ -130,6 +167,7 @@ class PlotPanel:
     y: Axis
     items: Sequence[Item] = ()
     text: str = ""
+    has_axes: bool = True
 
     @property
     def lines(self) -> list[Line]:

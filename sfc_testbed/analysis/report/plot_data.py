@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from os_helpers.visible import visible
-from sfc_testbed.analysis.plots.description import Axis, Plot
+from sfc_testbed.analysis.plots.description import Axis, Marks, Plot, Segments
 
 DATA = '<script type="application/json" class="plot-data">'
 """The beginning of the element with a plot's data."""
@@ -39,6 +39,8 @@ def _encoded(value: Any) -> Any:
     fields = {
         name: visible(field, keep="\n") if isinstance(field, str) else field for name, field in vars(value).items()
     }
+    if isinstance(value, (Segments, Marks)):
+        fields |= {name: list(map(visible, fields[name])) for name in ("texts", "labels") if name in fields}
     if isinstance(value, Axis):
         fields["ticks"] = [(place, _shown(name)) for place, name in value.ticks]
     return {"kind": type(value).__name__, **fields}

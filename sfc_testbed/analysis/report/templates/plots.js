@@ -162,6 +162,31 @@
         text_align: "right"}));
     },
   };
+  adders.Segments = (frame, item, panel, show) => {
+    const x = numbers(item.x), y = numbers(item.y), ends = from => (_, at) => at % 2 === from;
+    const data = {x0: x.filter(ends(0)), x1: x.filter(ends(1)), y0: y.filter(ends(0)), y1: y.filter(ends(1)),
+      text: item.texts};
+    const glyph = model("Segment", {x0: {field: "x0"}, x1: {field: "x1"}, y0: {field: "y0"}, y1: {field: "y1"},
+      line_width: item.width * PIXELS_PER_POINT});
+    addNamed(frame, item, colored(glyph, {line_color: item.look.color}), data, show);
+  };
+  adders.Marks = (frame, item, panel, show) => {
+    const data = {x: numbers(item.x), y: numbers(item.y), size: numbers(item.sizes).map(size => size * PIXELS_PER_POINT),
+      text: item.texts, ...item.labels.length ? {label: item.labels} : {}};
+    const place = {x: {field: "x"}, y: {field: "y"}};
+    const glyph = model("Scatter", {...place, marker: MARKERS[item.marker.shape][0], size: {field: "size"}, line_width: 0,
+      fill_alpha: item.alpha});
+    const source = addNamed(frame, item, colored(glyph, {fill_color: item.look.color}), data, show);
+    if (item.labels.length) frame.add_glyph(colored(model("Text", {...place, text: {field: "label"},
+      y_offset: item.is_above ? -7 : 7, text_align: "center", text_baseline: item.is_above ? "bottom" : "top", text_font: font, text_font_size: "11px"}), {text_color: INK}), source);
+  };
+  // Draws pieces that each have a text, which shows under the mouse.
+  function addNamed(frame, item, glyph, data, show) {
+    const source = model("ColumnDataSource", {data}), part = frame.add_glyph(glyph, source);
+    frame.add_tools(model("HoverTool", {renderers: [part], visible: false, tooltips: [["", "@text"]]}));
+    show(item.label, [part]);
+    return source;
+  }
   const note = (text, place) => colored(model("Label", {text: oneLine(text), text_font: font, text_font_size: "12px",
     ...place}), {text_color: MUTED});
 
@@ -181,8 +206,10 @@
       toolbar: model("Toolbar", {tools, logo: null, autohide: true, active_drag: isTouched ? null : tools[0],
         active_scroll: null}),
     });
-    addAxis(frame, panel.x, "below", 0);
-    addAxis(frame, panel.y, "left", 1);
+    if (panel.has_axes) {
+      addAxis(frame, panel.x, "below", 0);
+      addAxis(frame, panel.y, "left", 1);
+    }
     for (const item of panel.items) adders[item.kind](frame, item, panel, show);
     return [element("div", {}, title, place), async () => {
       const contained = new (Bokeh.require("document").Document)();
