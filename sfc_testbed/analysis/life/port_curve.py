@@ -9,7 +9,6 @@ of the queue. In a first-in first-out queue, the waiting time of a packet is the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,9 +73,9 @@ def _from_zero(values: Values) -> Values:
     return np.concatenate([[0.0], values])
 
 
-def saturated(curve: PortCurve, share: float) -> Sequence[tuple[float, float]]:
-    """Return the sampling intervals in which the link carried at least this share of its capacity."""
+def saturated(curve: PortCurve, share: float) -> tuple[Values, Values]:
+    """Return begin and end of the sampling intervals in which the link carried at least this share of its capacity."""
     lengths = np.diff(curve.times_us)
     sent = np.diff(curve.departed_bytes) * 8 * _BITS_PER_US / curve.rate_bps
-    places = np.flatnonzero(sent >= share * lengths)
-    return [(float(curve.times_us[place]), float(curve.times_us[place + 1])) for place in places]
+    is_busy = sent >= share * lengths
+    return curve.times_us[:-1][is_busy], curve.times_us[1:][is_busy]

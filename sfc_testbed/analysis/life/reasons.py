@@ -23,9 +23,8 @@ certain; up to the longest, the reason says that the port was not recorded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -223,7 +222,7 @@ def _add_resent(ledger: _Ledger, seen: Observations, begin_us: float) -> None:
     round_trip_us = seen.return_us * 2
     ends = np.array([begin_us, *(at for at in seen.delivered_us if begin_us < at < seen.end_us), seen.end_us])
     waits = sum((_waits(hop, ends[1:]) for hop in seen.hops), np.zeros(ends.size - 1))
-    paused = [_overlap(seen.pauses, span) for span in pairwise(ends.tolist())]
+    paused = np.diff(_paused_until(seen.pauses, ends))
     stopped = np.clip(np.diff(ends) - round_trip_us - waits - paused, 0.0, None)
     stopped_us = float(np.sort(stopped)[-max(packets, timeouts) :].sum())
     again_us = (row["bytes_resent"] or 0) * 8e6 / seen.nic_rate_bps if seen.nic_rate_bps else 0.0
@@ -235,11 +234,9 @@ def _add_nic(ledger: _Ledger, seen: Observations, span: Span) -> None:
     """Add the time in which the sender's NIC was busy with other flows."""
     if seen.nic is None or not seen.nic_rate_bps:
         return
-    begin, end = span[0] + seen.access_us, span[1] + seen.access_us
-    busy_us = sum(
-        high - low - _overlap(seen.pauses, (low - seen.access_us, high - seen.access_us))
-        for low, high in _clipped(saturated(seen.nic, _STEADY), (begin, end))
-    )
+    low, high = (np.clip(ends - seen.access_us, *span) for ends in saturated(seen.nic, _STEADY))
+    paused = _paused_until(seen.pauses, high) - _paused_until(seen.pauses, low)
+    busy_us = float((high - low - paused).sum())
     own_us = (seen.row["size_bytes"] + (seen.row["bytes_resent"] or 0)) * 8e6 / seen.nic_rate_bps
     ledger.add("nic", f"other flows on the NIC of {seen.row['src']}", busy_us - own_us)
 
@@ -256,8 +253,8 @@ def _add_delayed_acks(ledger: _Ledger, seen: Observations, span: Span, choose: C
     ends = times[(times > span[0]) & (times < span[1])]
     if not ends.size:
         return
-    lengths = np.diff(np.concatenate([[span[0]], ends]))
-    lengths -= [_overlap(seen.pauses, (end - length, end)) for end, length in zip(ends, lengths, strict=True)]
+    limits = np.concatenate([[span[0]], ends])
+    lengths = np.diff(limits - _paused_until(seen.pauses, limits))
     waits = [_waits(hop, ends, longest=is_longest) for hop in seen.hops]
     total = np.sum([*waits, np.zeros(ends.size)], axis=0)
     delayed_us = np.clip(lengths, 0.0, None) / (total + 2 * seen.return_us)
@@ -286,13 +283,11 @@ def _add_hidden_peaks(ledger: _Ledger, seen: Observations, sent_us: float) -> No
             ledger.add("queue", f"queue of {hop.name}", min(left_us, total) * bound / total)
 
 
-def _clipped(spans: Sequence[Span], within: Span) -> Iterator[Span]:
-    for low, high in spans:
-        begin, end = max(low, within[0]), min(high, within[1])
-        if end > begin:
-            yield begin, end
-
-
-def _overlap(pauses: Sequence[Pause], span: Span) -> float:
-    """Return the time between two times in which the flow was paused."""
-    return sum(max(0.0, min(pause.end_us, span[1]) - max(pause.begin_us, span[0])) for pause in pauses)
+def _paused_until(pauses: Sequence[Pause], times_us: Values) -> Values:
+    """Return the total time for which the flow had been paused at each time. Pauses do not overlap."""
+    if not pauses:
+        return np.zeros(times_us.size)
+    ends = np.array([(pause.begin_us, pause.end_us) for pause in pauses]).reshape(-1)
+    lengths = np.diff(ends, prepend=ends[0])
+    lengths[::2] = 0.0
+    return np.interp(times_us, ends, np.cumsum(lengths))

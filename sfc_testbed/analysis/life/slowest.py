@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,7 @@ from sfc_testbed.analysis.formatting import enumeration
 from sfc_testbed.analysis.life.events import LifeEvent
 from sfc_testbed.analysis.life.port_curve import PortCurve
 from sfc_testbed.analysis.life.reasons import Hop, Observations, Pause, Reason, reasons_of
-from sfc_testbed.analysis.life.stored import REQUESTS, stored_events
+from sfc_testbed.analysis.life.stored import DELIVERIES, REQUESTS, Delivery, events_of
 from sfc_testbed.analysis.metrics.percentiles import Values
 from sfc_testbed.analysis.results.stored import Run
 from sfc_testbed.request.spec import AFTER_COLUMN, FLOW_FILE, QUEUE_PAIR_COLUMN, RunConfig
@@ -67,9 +68,15 @@ def slowest_flows(run: Run, count: int = COUNT) -> list[SlowFlow]:
     rows = answer(run.all_flows.filter(pl.col("flow_id").is_in(numbers)))
     by_number = {row["flow_id"]: row for row in rows.iter_rows(named=True)}
     is_chosen = pl.col("flow_id").is_in(numbers)
-    signals = answer(run.signals.filter(is_chosen)).sort("received_us", maintain_order=True)
-    goodput = answer(run.goodput.filter(is_chosen))
-    observer = _Observer(run, list(by_number.values()), signals, goodput)
+    signals: dict[int, list[dict[str, Any]]] = {number: [] for number in numbers}
+    for row in answer(run.signals.filter(is_chosen)).sort("received_us", maintain_order=True).iter_rows(named=True):
+        signals[row["flow_id"]].append(row)
+    deliveries: dict[int, list[Delivery]] = {number: [] for number in numbers}
+    for number, *delivery in (
+        answer(run.goodput.filter(is_chosen)).sort("from_us").select("flow_id", *DELIVERIES).rows()
+    ):
+        deliveries[number].append(tuple(delivery))
+    observer = _Observer(run, list(by_number.values()), signals, deliveries)
     return [observer.observed(by_number[number]) for number in numbers]
 
 
@@ -99,10 +106,10 @@ class _Observer:
         self,
         run: Run,
         rows: Sequence[Mapping[str, Any]],
-        signals: pl.DataFrame,
-        goodput: pl.DataFrame,
+        signals: Mapping[int, Sequence[Mapping[str, Any]]],
+        deliveries: Mapping[int, Sequence[Delivery]],
     ) -> None:
-        self._run, self._signals, self._goodput = run, signals, goodput
+        self._run, self._signals, self._deliveries = run, signals, deliveries
         self._config = run.config
         self._topology = run.topology if run.topology is not None and _fits(run.topology, rows) else None
         self._paths: dict[tuple[str, str], tuple[tuple[Port, ...], ...]] = {}
@@ -111,8 +118,9 @@ class _Observer:
             self._paths = {pair: hops_between(self._topology, *pair) for pair in pairs}
         ports = {port for path in self._paths.values() for hop in path for port in hop}
         tor_ports = {} if self._topology is None else {row["src"]: self._tor_port(row["src"]) for row in rows}
-        self._curves = _queue_curves(run, self._topology, ports)
-        self._nics = _nic_curves(run, self._topology, tor_ports)
+        carried = _samples(run.links, ports | {*tor_ports.values()}, "sent_bytes", "received_bytes")
+        self._curves = _queue_curves(run, self._topology, ports, carried)
+        self._nics = _nic_curves(self._topology, tor_ports, carried)
         self._end_us = _end_us(run, rows)
         self._waits = _Waits.of_run(run, [row["flow_id"] for row in rows])
 
@@ -123,15 +131,16 @@ class _Observer:
 
     def observed(self, row: Mapping[str, Any]) -> SlowFlow:
         """Return a flow with its reasons and history."""
-        of_flow = pl.col("flow_id") == row["flow_id"]
-        signals, goodput = self._signals.filter(of_flow), self._goodput.filter(of_flow)
-        events = stored_events(row, signals, goodput)
+        signals, deliveries = self._signals[row["flow_id"]], self._deliveries[row["flow_id"]]
+        events = events_of(row, signals, deliveries)
         if row["start_us"] is None:
             return SlowFlow(row, None, [Reason("message", self._waits.sentence(row["flow_id"]), 0.0)], events)
-        reasons = reasons_of(self._observations(row, signals, goodput))
+        reasons = reasons_of(self._observations(row, signals, deliveries))
         return SlowFlow(row, sum(reason.lost_us for reason in reasons), reasons, events)
 
-    def _observations(self, row: Mapping[str, Any], signals: pl.DataFrame, goodput: pl.DataFrame) -> Observations:
+    def _observations(
+        self, row: Mapping[str, Any], signals: Iterable[Mapping[str, Any]], deliveries: Iterable[Delivery]
+    ) -> Observations:
         topology, config, ends = self._topology, self._config, (row["src"], row["dst"])
         hops = () if topology is None else tuple(self._hop(hop) for hop in self._paths[ends])
         one_way_us = self._run.result.base_rtt_us / 2
@@ -151,7 +160,7 @@ class _Observer:
             access_us=0.0 if topology is None else topology.host_link[row["src"]].delay_ns / 1000,
             return_us=one_way_us,
             pauses=_pauses(row, signals),
-            delivered_us=sorted(goodput["until_us"].to_list()),
+            delivered_us=[until_us for _, until_us, _ in deliveries],
             nic=self._nics.get(row["src"]),
             nic_rate_bps=rate_bps,
             window_bytes=_window_bytes(config, rate_bps),
@@ -252,75 +261,92 @@ def _end_us(run: Run, rows: Iterable[Mapping[str, Any]]) -> float:
     return max([*times, *([] if last is None else [last])], default=0.0)
 
 
-def _samples(rows: pl.LazyFrame, ports: Iterable[Port], *values: str) -> dict[Port, pl.DataFrame]:
+_Samples: TypeAlias = Mapping[str, Values]
+"""The samples of a port in order of time, by column."""
+
+
+def _samples(rows: pl.LazyFrame, ports: Iterable[Port], *values: str) -> dict[Port, _Samples]:
     """Return the samples of some ports, summed over traffic classes, in order of time."""
     places = list(ports)
+    if not places:
+        return {}
     known = pl.DataFrame(
         {"switch": [port.node for port in places], "port": [port.number for port in places]},
         schema={"switch": pl.String, "port": pl.Int16},
     )
     sums = rows.join(known.lazy(), on=["switch", "port"], how="semi").group_by("switch", "port", "time_us")
-    frame = answer(sums.agg(pl.col(name).sum() for name in values)).sort("time_us")
-    parts = frame.partition_by("switch", "port", as_dict=True)
-    return {Port(str(switch), int(number)): part for (switch, number), part in parts.items()}
+    frame = answer(sums.agg(pl.col(name).cast(pl.Float64).sum() for name in values)).sort("switch", "port", "time_us")
+    columns = {name: frame[name].to_numpy() for name in ("time_us", *values)}
+    samples: dict[Port, _Samples] = {}
+    begin = 0
+    for switch, number, count in frame.group_by("switch", "port", maintain_order=True).len().iter_rows():
+        samples[Port(switch, number)] = {name: column[begin : begin + count] for name, column in columns.items()}
+        begin += count
+    return samples
 
 
-def _aligned(times_us: Values, frame: pl.DataFrame | None, column: str) -> Values:
+def _aligned(times_us: Values, samples: _Samples | None, name: str) -> Values:
     """Return the values of a port at each sampling time; 0 where it has no row."""
     values = np.zeros(times_us.size)
-    if frame is not None and times_us.size:
-        at = np.searchsorted(times_us, frame["time_us"].to_numpy() - 1e-6)
+    if samples is not None and times_us.size:
+        at = np.searchsorted(times_us, samples["time_us"] - 1e-6)
         is_known = at < times_us.size
-        values[at[is_known]] = frame[column].to_numpy()[is_known]
+        values[at[is_known]] = samples[name][is_known]
     return values
 
 
-def _queue_curves(run: Run, topology: Topology | None, ports: set[Port]) -> dict[Port, PortCurve]:
+def _queue_curves(
+    run: Run, topology: Topology | None, ports: set[Port], carried: Mapping[Port, _Samples]
+) -> dict[Port, PortCurve]:
     """Return the curves of these ports; none without a network or without the bytes of links."""
-    if topology is None or not ports:
+    if topology is None or not carried:
         return {}
     wholes = {Port(port.node, WHOLE_BUFFER) for port in ports}
     depths = _samples(run.queues, ports | wholes, "depth_bytes", "high_water_bytes")
-    sent = _samples(run.links, ports, "sent_bytes")
-    if not sent:
-        return {}
     curves = {}
     for port in ports:
         whole = depths.get(Port(port.node, WHOLE_BUFFER))
         if whole is None:
             continue
-        times = whole["time_us"].to_numpy()
+        times = whole["time_us"]
         depth, peak = (_aligned(times, depths.get(port), name) for name in ("depth_bytes", "high_water_bytes"))
-        sent_bytes = _aligned(times, sent.get(port), "sent_bytes")
+        sent_bytes = _aligned(times, carried.get(port), "sent_bytes")
         curves[port] = PortCurve.of_samples(times, sent_bytes, depth, peak, topology.link_at[port].rate_bps)
     return curves
 
 
-def _nic_curves(run: Run, topology: Topology | None, tor_ports: Mapping[str, Port]) -> dict[str, PortCurve]:
+def _nic_curves(
+    topology: Topology | None, tor_ports: Mapping[str, Port], carried: Mapping[Port, _Samples]
+) -> dict[str, PortCurve]:
     """Return the bytes that the NICs of hosts sent, as their ToRs received them."""
     if topology is None:
         return {}
-    received = _samples(run.links, tor_ports.values(), "received_bytes")
     curves = {}
     for host, port in tor_ports.items():
-        if port in received:
-            times, values = (received[port][name].to_numpy() for name in ("time_us", "received_bytes"))
+        if port in carried:
+            times, values = carried[port]["time_us"], carried[port]["received_bytes"]
             nothing = np.zeros(times.size)
             curves[host] = PortCurve.of_samples(times, values, nothing, nothing, topology.link_at[port].rate_bps)
     return curves
 
 
-def _pauses(row: Mapping[str, Any], signals: pl.DataFrame) -> list[Pause]:
+def _pauses(row: Mapping[str, Any], signals: Iterable[Mapping[str, Any]]) -> list[Pause]:
     """Return the pauses that BTS set at the sender. A newer BTS replaces the end of an older pause."""
-    is_pause = pl.col("obeyed") & pl.col("paused_until_us").is_not_null() & ~pl.col("cause").is_in(list(REQUESTS))
-    set_by = signals.filter(is_pause & (pl.col("host") == row["src"]))
-    columns = set_by.select("received_us", "paused_until_us", "switch", "cause").rows()
-    begins = [*(received_us for received_us, *_ in columns), float("inf")][1:]
-    return [
-        Pause(begin, min(end, following), f"paused by BTS of {switch}{' (pause cache)' if cause == 'cache' else ''}")
-        for (begin, end, switch, cause), following in zip(columns, begins, strict=True)
-        if min(end, following) > begin
+    set_by = [
+        signal
+        for signal in signals
+        if signal["obeyed"] and signal["paused_until_us"] is not None and signal["host"] == row["src"]
+        if signal["cause"] not in REQUESTS
     ]
+    pauses = []
+    for signal, following in zip_longest(set_by, set_by[1:]):
+        begin_us, end_us = signal["received_us"], signal["paused_until_us"]
+        if following is not None:
+            end_us = min(end_us, following["received_us"])
+        if end_us > begin_us:
+            cache = " (pause cache)" if signal["cause"] == "cache" else ""
+            pauses.append(Pause(begin_us, end_us, f"paused by BTS of {signal['switch']}{cache}"))
+    return pauses
 
 
 def _settings(config: RunConfig | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

@@ -172,7 +172,7 @@
   };
   adders.Marks = (frame, item, panel, show) => {
     const data = {x: numbers(item.x), y: numbers(item.y), size: numbers(item.sizes).map(size => size * PIXELS_PER_POINT),
-      text: item.texts, ...item.labels.length ? {label: item.labels} : {}};
+      text: item.texts, ...item.labels.length ? {label: roomy(item)} : {}};
     const place = {x: {field: "x"}, y: {field: "y"}};
     const glyph = model("Scatter", {...place, marker: MARKERS[item.marker.shape][0], size: {field: "size"}, line_width: 0,
       fill_alpha: item.alpha});
@@ -180,6 +180,14 @@
     if (item.labels.length) frame.add_glyph(colored(model("Text", {...place, text: {field: "label"},
       y_offset: item.is_above ? -7 : 7, text_align: "center", text_baseline: item.is_above ? "bottom" : "top", text_font: font, text_font_size: "11px"}), {text_color: INK}), source);
   };
+  // Returns the labels of marks; of a row of marks that is too crowded for this window, only the first and the last.
+  function roomy({labels, y}) {
+    const rows = new Map(), heights = numbers(y), most = Math.min(innerWidth, 1200) / 48;
+    labels.forEach((label, at) => { if (label) rows.set(heights[at], [...rows.get(heights[at]) ?? [], at]); });
+    const isLeftOut = (at, place, row) => row.length > most && place > 0 && place < row.length - 1;
+    const leftOut = new Set([...rows.values()].flatMap(row => row.filter(isLeftOut)));
+    return labels.map((label, at) => leftOut.has(at) ? "" : label);
+  }
   // Draws pieces that each have a text, which shows under the mouse.
   function addNamed(frame, item, glyph, data, show) {
     const source = model("ColumnDataSource", {data}), part = frame.add_glyph(glyph, source);
