@@ -16,6 +16,7 @@ import numpy as np
 from sfc_testbed.analysis.metrics.percentiles import Values
 
 _BITS_PER_US = 1e6
+_LEAST_QUEUE_BYTES = 1.0
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,25 @@ class PortCurve:
 
     @classmethod
     def of_samples(
-        cls, times_us: Values, sent_bytes: Values, depth_bytes: Values, high_water_bytes: Values, rate_bps: int
+        cls, times_us: Values, departed_bytes: Values, depth_bytes: Values, high_water_bytes: Values, rate_bps: int
     ) -> PortCurve:
         """Return the curves of a port from the samples at the ends of intervals."""
-        departed = _from_zero(np.cumsum(sent_bytes))
+        departed = _from_zero(departed_bytes)
         arrived = np.maximum.accumulate(departed + _from_zero(depth_bytes))
         return cls(_from_zero(times_us), departed, arrived, _from_zero(high_water_bytes), rate_bps)
 
     def entered_us(self, left_us: Values) -> Values:
         """Return when packets that left the port at these times had entered its queue."""
-        departed = np.interp(left_us, self.times_us, self.departed_bytes)
+        departed, arrived = (
+            np.interp(left_us, self.times_us, curve) for curve in (self.departed_bytes, self.arrived_bytes)
+        )
         place = np.searchsorted(self.arrived_bytes, departed, side="right") - 1
         place = np.clip(place, 0, len(self.times_us) - 2)
         low, high = self.arrived_bytes[place], self.arrived_bytes[place + 1]
         begin, end = self.times_us[place], self.times_us[place + 1]
         share = np.where(high > low, (departed - low) / np.maximum(high - low, 1.0), 1.0)
-        return np.minimum(begin + np.clip(share, 0.0, 1.0) * (end - begin), left_us)
+        entered = np.minimum(begin + np.clip(share, 0.0, 1.0) * (end - begin), left_us)
+        return np.where(arrived - departed < _LEAST_QUEUE_BYTES, left_us, entered)
 
     def most_us(self, begin_us: float, end_us: float) -> float:
         """Return how long the longest queue between two times needs to drain at the rate of the link."""

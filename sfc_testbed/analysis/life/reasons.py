@@ -9,8 +9,8 @@ packet waits in queues, and until the ACK is back. Reasons are assigned in this 
 2. Pauses. The sender counts their time exactly; the BTS say which switch set them.
 3. The last ACK: its time from receiver to sender beyond the delay of the links.
 4. Queues that the last packet passed, from the port's samples (`port_curve`).
-5. Retransmissions: deliveries that stopped for longer than a round trip with its queues and pauses, at most as often as
-   packets were sent again; and the time to send them.
+5. Retransmissions: the longest gaps between deliveries without the waits in queues and the pauses in them, as many
+   gaps as packets were sent again, if the run lost packets; and the time to send these packets.
 6. The sender's NIC, in intervals in which it sent without a gap, beyond the flow's own time on it.
 7. Queues that delayed the ACKs of earlier packets. A flow with a window of one BDP sends a window per round trip, so
    that queues in which packets wait for q us cost it q / (q + base RTT) of the time.
@@ -219,12 +219,11 @@ def _add_resent(ledger: _Ledger, seen: Observations, begin_us: float) -> None:
     packets, timeouts = row["packets_resent"] or 0, row["timeouts"] or 0
     if not packets and not timeouts:
         return
-    round_trip_us = seen.return_us * 2
     ends = np.array([begin_us, *(at for at in seen.delivered_us if begin_us < at < seen.end_us), seen.end_us])
     waits = sum((_waits(hop, ends[1:]) for hop in seen.hops), np.zeros(ends.size - 1))
     paused = np.diff(_paused_until(seen.pauses, ends))
-    stopped = np.clip(np.diff(ends) - round_trip_us - waits - paused, 0.0, None)
-    stopped_us = float(np.sort(stopped)[-max(packets, timeouts) :].sum())
+    stopped = np.clip(np.diff(ends) - waits - paused, 0.0, None)
+    stopped_us = float(np.sort(stopped)[-max(packets, timeouts) :].sum()) if seen.has_losses else 0.0
     again_us = (row["bytes_resent"] or 0) * 8e6 / seen.nic_rate_bps if seen.nic_rate_bps else 0.0
     cause = amount(timeouts, "timeout") if timeouts else "a loss" if seen.has_losses else "reordering"
     ledger.add("resent", f"resent {amount(packets, 'packet')} after {cause}", stopped_us + again_us)

@@ -303,6 +303,7 @@ def _queue_curves(
         return {}
     wholes = {Port(port.node, WHOLE_BUFFER) for port in ports}
     depths = _samples(run.queues, ports | wholes, "depth_bytes", "high_water_bytes")
+    interval_us = _interval_us(carried)
     curves = {}
     for port in ports:
         whole = depths.get(Port(port.node, WHOLE_BUFFER))
@@ -310,23 +311,41 @@ def _queue_curves(
             continue
         times = whole["time_us"]
         depth, peak = (_aligned(times, depths.get(port), name) for name in ("depth_bytes", "high_water_bytes"))
-        sent_bytes = _aligned(times, carried.get(port), "sent_bytes")
-        curves[port] = PortCurve.of_samples(times, sent_bytes, depth, peak, topology.link_at[port].rate_bps)
+        departed = _summed(times, carried.get(port), "sent_bytes", interval_us)
+        curves[port] = PortCurve.of_samples(times, departed, depth, peak, topology.link_at[port].rate_bps)
     return curves
+
+
+def _interval_us(carried: Mapping[Port, _Samples]) -> float:
+    """Return the sampling interval of links, which may be longer than that of queues."""
+    times = np.unique(np.concatenate([samples["time_us"] for samples in carried.values()]))
+    return float(np.diff(times, prepend=0.0).min())
+
+
+def _summed(times_us: Values, samples: _Samples | None, name: str, interval_us: float) -> Values:
+    """Return the bytes that a port had carried until each time, spread evenly over each sampling interval."""
+    if samples is None:
+        return np.zeros(times_us.size)
+    ends, sums = samples["time_us"], np.cumsum(samples[name])
+    limits = np.stack([ends - interval_us, ends], axis=1).reshape(-1)
+    carried = np.stack([sums - samples[name], sums], axis=1).reshape(-1)
+    return np.interp(times_us, np.maximum.accumulate(limits), carried)
 
 
 def _nic_curves(
     topology: Topology | None, tor_ports: Mapping[str, Port], carried: Mapping[Port, _Samples]
 ) -> dict[str, PortCurve]:
     """Return the bytes that the NICs of hosts sent, as their ToRs received them."""
-    if topology is None:
+    if topology is None or not carried:
         return {}
+    interval_us = _interval_us(carried)
     curves = {}
     for host, port in tor_ports.items():
         if port in carried:
-            times, values = carried[port]["time_us"], carried[port]["received_bytes"]
+            times = np.unique(np.concatenate([carried[port]["time_us"], carried[port]["time_us"] - interval_us]))
+            sent = _summed(times, carried[port], "received_bytes", interval_us)
             nothing = np.zeros(times.size)
-            curves[host] = PortCurve.of_samples(times, values, nothing, nothing, topology.link_at[port].rate_bps)
+            curves[host] = PortCurve.of_samples(times, sent, nothing, nothing, topology.link_at[port].rate_bps)
     return curves
 
 
