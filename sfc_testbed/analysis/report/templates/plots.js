@@ -266,6 +266,15 @@
     return svg;
   }
 
+  // Keeps the width of the plots for print, where it becomes that of a sheet of paper.
+  const PAPER_PIXELS = 660;
+  function noteWidth() {
+    const width = document.querySelector(".panels")?.offsetWidth;
+    if (!width || matchMedia("print").matches) return;
+    document.documentElement.style.setProperty("--drawn-width", `${width}px`);
+    document.documentElement.style.setProperty("--drawn-zoom", Math.min(1, PAPER_PIXELS / width));
+  }
+
   const frames = [];
   async function drawAll() {
     const begin = [];
@@ -283,6 +292,8 @@
       if (plot.has_legend) panels.after(legend(plot, parts));
     }
     for (const embed of begin) await embed();
+    noteWidth();
+    addEventListener("resize", noteWidth);
     document.documentElement.dataset.plots = "drawn";
   }
 
