@@ -114,7 +114,7 @@ def test_the_slowest_flows_have_the_same_words_as_on_the_page(folder: Path, caps
     output = capsys.readouterr().out
     flows = pl.read_parquet(folder / "flows.parquet").sort("slowdown", descending=True)
     numbers = [str(number) for number in flows["flow_id"].head(2)]
-    assert list(dict.fromkeys(re.findall(r"^ +(\d+) ", output, re.MULTILINE))) == numbers
+    assert list(dict.fromkeys(re.findall(r"^ +(\d+) +incast", output, re.MULTILINE))) == numbers
     table = slow_table(load_run(folder))
     assert table is not None
     printed = " ".join(output.split())
