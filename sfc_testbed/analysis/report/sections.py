@@ -57,7 +57,7 @@ RUN_SECTIONS: Table[Section[Run]] = Table(
     "section of a run",
     {
         "slowdown": Section(lambda run: _page_tables().slowdown_table(run.result)),
-        "slowest": Section(_slowest),
+        "slow-flows": Section(_slowest),
         "iterations": Section(lambda run: _page_tables().iteration_table(run.result)),
         "sizes": Section(lambda run: _page_tables().size_table(run.result)),
         "buffers": Section(lambda run: _page_tables().buffer_table(run.result)),
