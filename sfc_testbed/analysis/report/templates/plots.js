@@ -234,15 +234,39 @@
       if (item.in_legend && label && !named.has(label)) named.set(label, item);
     }
     return element("ul", {className: "legend"}, ...[...named].map(([label, item]) => {
-      const button = element("button", {type: "button", title: "Show or hide"}, key(item), ` ${oneLine(label)}`);
-      button.setAttribute("aria-pressed", "true");
-      button.addEventListener("click", () => {
-        const isShown = button.getAttribute("aria-pressed") === "false";
-        button.setAttribute("aria-pressed", String(isShown));
+      return element("li", {}, toggle([key(item), ` ${oneLine(label)}`], isShown => {
         for (const part of parts.get(label) ?? []) part.visible = isShown;
-      });
-      return element("li", {}, button);
+      }));
     }));
+  }
+
+  // Returns a button that is pressed at first and passes on whether it is pressed.
+  function toggle(content, onToggle) {
+    const button = element("button", {type: "button", title: "Show or hide"}, ...content);
+    button.setAttribute("aria-pressed", "true");
+    button.addEventListener("click", () => {
+      const isShown = button.getAttribute("aria-pressed") === "false";
+      button.setAttribute("aria-pressed", String(isShown));
+      onToggle(isShown);
+    });
+    return button;
+  }
+
+  // Adds a legend for all plots: the schemes or classes that have curves in several plots. Longer labels of a plot that
+  // begin with such a name, as in "sfc (tor2)", belong to the name, too.
+  function addFilter() {
+    const legends = [...document.querySelectorAll(".legend")].map(list => [...list.querySelectorAll("button")]);
+    const label = button => button.textContent.trim(), counts = new Map();
+    for (const name of legends.flat().map(label)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const names = [...counts.keys()].filter(name => counts.get(name) > 1);
+    const isOf = (text, name) => text === name || [" (", ","].some(end => text.startsWith(name + end));
+    const buttons = names.map(name => toggle([name], isShown => {
+      for (const button of legends.flat())
+        if (isOf(label(button), name) && button.getAttribute("aria-pressed") !== String(isShown)) button.click();
+    }));
+    const items = buttons.map(button => element("li", {}, button));
+    if (names.length > 1)
+      document.querySelector("figure").before(element("ul", {className: "filter"}, element("li", {}, "In all plots:"), ...items));
   }
 
   // Returns the picture of a line before its name in the legend.
@@ -292,6 +316,7 @@
       if (plot.has_legend) panels.after(legend(plot, parts));
     }
     for (const embed of begin) await embed();
+    addFilter();
     noteWidth();
     addEventListener("resize", noteWidth);
     document.documentElement.dataset.plots = "drawn";
