@@ -31,6 +31,8 @@ COUNT = 5
 _MOST_CLASSES = 6
 _LEAST_SHARE = 0.01
 """The smallest share of the lost time that a reason needs to be shown."""
+_PLACES = 1 << 16
+"""More than the number of any port."""
 _WITHOUT_CONTROL = ("none", "window")
 """The congestion controls that never change rate or window."""
 
@@ -267,22 +269,36 @@ _Samples: TypeAlias = Mapping[str, Values]
 
 def _samples(rows: pl.LazyFrame, ports: Iterable[Port], *values: str) -> dict[Port, _Samples]:
     """Return the samples of some ports, summed over traffic classes, in order of time."""
-    places = list(ports)
-    if not places:
+    known = set(ports)
+    if not known:
         return {}
-    known = pl.DataFrame(
-        {"switch": [port.node for port in places], "port": [port.number for port in places]},
-        schema={"switch": pl.String, "port": pl.Int16},
-    )
-    sums = rows.join(known.lazy(), on=["switch", "port"], how="semi").group_by("switch", "port", "time_us")
-    frame = answer(sums.agg(pl.col(name).cast(pl.Float64).sum() for name in values)).sort("switch", "port", "time_us")
-    columns = {name: frame[name].to_numpy() for name in ("time_us", *values)}
+    switches = sorted({port.node for port in known})
+    # Sorting by numbers takes a tenth of the time of sorting by names.
+    place = pl.col("switch").replace_strict(switches, range(len(switches)), return_dtype=pl.Int64) * _PLACES
+    chosen = rows.filter(pl.col("switch").is_in(switches)).select("time_us", *values, place=place + pl.col("port"))
+    frame = answer(chosen)
+    codes = frame["place"].to_numpy()
+    order = np.argsort(codes, kind="stable")
+    columns = {name: frame[name].to_numpy()[order] for name in ("time_us", *values)}
+    codes = codes[order]
     samples: dict[Port, _Samples] = {}
-    begin = 0
-    for switch, number, count in frame.group_by("switch", "port", maintain_order=True).len().iter_rows():
-        samples[Port(switch, number)] = {name: column[begin : begin + count] for name, column in columns.items()}
-        begin += count
+    for port in known:
+        first, last = np.searchsorted(codes, (code := switches.index(port.node) * _PLACES + port.number, code + 1))
+        if last > first:
+            samples[port] = _of_port({name: column[first:last] for name, column in columns.items()})
     return samples
+
+
+def _of_port(rows: _Samples) -> _Samples:
+    """Return the samples of a port in order of time, summed over traffic classes."""
+    times = rows["time_us"]
+    if times.size > 1 and (np.diff(times) < 0).any():
+        order = np.argsort(times, kind="stable")
+        rows = {name: column[order] for name, column in rows.items()}
+        times = rows["time_us"]
+    starts = np.flatnonzero(np.diff(times, prepend=-1.0))
+    sums = {name: np.add.reduceat(column.astype(np.float64), starts) for name, column in rows.items()}
+    return sums | {"time_us": times[starts]}
 
 
 def _aligned(times_us: Values, samples: _Samples | None, name: str) -> Values:
@@ -318,8 +334,7 @@ def _queue_curves(
 
 def _interval_us(carried: Mapping[Port, _Samples]) -> float:
     """Return the sampling interval of links, which may be longer than that of queues."""
-    times = np.unique(np.concatenate([samples["time_us"] for samples in carried.values()]))
-    return float(np.diff(times, prepend=0.0).min())
+    return min(float(np.diff(samples["time_us"], prepend=0.0).min()) for samples in carried.values())
 
 
 def _summed(times_us: Values, samples: _Samples | None, name: str, interval_us: float) -> Values:
