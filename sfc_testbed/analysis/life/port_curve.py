@@ -19,7 +19,7 @@ _BITS_PER_US = 1e6
 _LEAST_QUEUE_BYTES = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PortCurve:
     """The samples of a port. `times_us` begins with 0; all other arrays have as many values."""
 

@@ -41,7 +41,7 @@ _STEADY = 0.9
 _MOST_PORTS_NAMED = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reason:
     """A reason for which a flow lost time."""
 
@@ -50,7 +50,7 @@ class Reason:
     lost_us: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hop:
     """The ports over which a flow may have left its switch at one hop of its path."""
 
@@ -76,7 +76,7 @@ class Hop:
         return f"{ports} (not recorded which)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pause:
     """A pause that a BTS set at the sender."""
 
@@ -85,7 +85,7 @@ class Pause:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Observations:
     """The records of a flow, and what its run says about it."""
 
@@ -120,7 +120,7 @@ class Observations:
     """Whether the run lost or dropped packets."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Ledger:
     """The time that is left to be explained, and the reasons so far."""
 

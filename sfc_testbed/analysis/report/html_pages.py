@@ -32,7 +32,7 @@ from sfc_testbed.analysis.report.placing import (
     placed_plots,
     placed_sections,
 )
-from sfc_testbed.analysis.report.plot_data import with_scripts
+from sfc_testbed.analysis.report.plot_data import write_page
 from sfc_testbed.analysis.report.plots import COMPARISON_PLOTS, RUN_PLOTS, ComparedRuns
 from sfc_testbed.analysis.report.sections import COMPARISON_SECTIONS, RUN_SECTIONS
 from sfc_testbed.analysis.results.quantities import Measurements, measured_in
@@ -40,7 +40,7 @@ from sfc_testbed.analysis.results.result import RESENT_REASONS, RESULT_FILE, Run
 from sfc_testbed.analysis.results.stored import Run, known_config, load_run
 from sfc_testbed.place import command_name
 from sfc_testbed.request.spec import CONFIG_FILE
-from sfc_testbed.telemetry.atomic_file import replace_file, replace_text
+from sfc_testbed.telemetry.atomic_file import replace_file
 from sfc_testbed.telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def write_run_report(folder: Path, *, pictures: bool = False, failures: list[str
         files=_files(folder),
         result_json=run.result.to_json(),
     )
-    replace_text(folder / REPORT_FILE, html)
+    write_page(folder / REPORT_FILE, html)
     _note_failures(failures, placed, sections)
     return folder / REPORT_FILE
 
@@ -135,7 +135,7 @@ def write_comparison_report(
             for row, run in zip(comparison.rows, compared.runs, strict=True)
         ],
     )
-    replace_text(out / REPORT_FILE, html)
+    write_page(out / REPORT_FILE, html)
     _note_failures(failures, placed, sections)
     return out / REPORT_FILE
 
@@ -262,6 +262,7 @@ def _sort_key(cell: str) -> str:
 
 
 def render(template: str, **content: object) -> str:
+    """Return a page for `write_page`, which adds the scripts of plots."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -274,4 +275,4 @@ def render(template: str, **content: object) -> str:
     )
     environment.globals |= {"is_wide": is_wide, "sort_key": _sort_key, "column_kinds": _column_kinds}
     environment.globals["testbed_command"] = command_name()
-    return with_scripts(environment.get_template(template).render(**content, plot_colors=Markup(color_variables())))
+    return environment.get_template(template).render(**content, plot_colors=Markup(color_variables()))

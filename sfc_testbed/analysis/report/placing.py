@@ -12,12 +12,11 @@ import warnings
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from os_helpers.visible import visible
 from sfc_testbed.analysis.plots.description import Plot

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -26,7 +26,6 @@ from sfc_testbed.analysis.formatting import (
     three_digits,
 )
 from sfc_testbed.analysis.life.events import LifeEvent
-from sfc_testbed.analysis.life.slowest import SlowFlow
 from sfc_testbed.analysis.metrics.figures import Interval
 from sfc_testbed.analysis.metrics.flows import CompletionFigures
 from sfc_testbed.analysis.metrics.iterations import ChainLink, JobFigures
@@ -38,7 +37,6 @@ from sfc_testbed.analysis.report.page_tables import (
     iteration_cells,
 )
 from sfc_testbed.analysis.report.physics import physics_rows
-from sfc_testbed.analysis.report.slow_table import HEADINGS, slow_cells
 from sfc_testbed.analysis.results.comparison import ClassRow, Comparison, ComparisonRow
 from sfc_testbed.analysis.results.completions import CompletionRow
 from sfc_testbed.analysis.results.outcome import DEPENDS, FAILS, HOLDS
@@ -46,6 +44,9 @@ from sfc_testbed.analysis.results.over_seeds import Estimate, SchemeOverSeeds, e
 from sfc_testbed.analysis.results.result import Level, RunResult, count_of
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.request.spec import RunConfig
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.life.slowest import SlowFlow
 
 _LOST = "drops/\nresent"
 """The heading of the column with packets dropped and data packets sent again."""
@@ -521,6 +522,8 @@ def chain_table(result: RunResult, iteration: str, chain: Sequence[ChainLink]) -
 
 def slowest_table(result: RunResult, flows: Sequence[SlowFlow]) -> RenderableType:
     """Return the slowest flows with the reasons for their lost time, as on the page of the run."""
+    from sfc_testbed.analysis.report.slow_table import HEADINGS, slow_cells  # the table of a run does without
+
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     table.title = Text(f"slowest flows of each class · {result.title} · {result.clock} clock")
     table.title_style = "bold"
