@@ -289,4 +289,5 @@ def _paused_until(pauses: Sequence[Pause], times_us: Values) -> Values:
     ends = np.array([(pause.begin_us, pause.end_us) for pause in pauses]).reshape(-1)
     lengths = np.diff(ends, prepend=ends[0])
     lengths[::2] = 0.0
-    return np.interp(times_us, ends, np.cumsum(lengths))
+    totals: Values = np.interp(times_us, ends, np.cumsum(lengths))
+    return totals
