@@ -273,19 +273,16 @@ def _samples(rows: pl.LazyFrame, ports: Iterable[Port], *values: str) -> dict[Po
     if not known:
         return {}
     switches = sorted({port.node for port in known})
-    # Sorting by numbers takes a tenth of the time of sorting by names.
-    place = pl.col("switch").replace_strict(switches, range(len(switches)), return_dtype=pl.Int64) * _PLACES
-    chosen = rows.filter(pl.col("switch").is_in(switches)).select("time_us", *values, place=place + pl.col("port"))
-    frame = answer(chosen)
-    codes = frame["place"].to_numpy()
-    order = np.argsort(codes, kind="stable")
-    columns = {name: frame[name].to_numpy()[order] for name in ("time_us", *values)}
-    codes = codes[order]
+    place = pl.col("switch").cast(pl.Enum(switches)).to_physical().cast(pl.Int64) * _PLACES + pl.col("port")
+    is_known = pl.col("switch").is_in(switches) & pl.col("port").is_in({port.number for port in known})
+    frame = answer(rows.filter(is_known).select("time_us", *values, place=place))
+    places = frame["place"].to_numpy()  # comparing numbers takes a tenth of the time of sorting by names
+    columns = {name: frame[name].to_numpy() for name in ("time_us", *values)}
     samples: dict[Port, _Samples] = {}
     for port in known:
-        first, last = np.searchsorted(codes, (code := switches.index(port.node) * _PLACES + port.number, code + 1))
-        if last > first:
-            samples[port] = _of_port({name: column[first:last] for name, column in columns.items()})
+        at = np.flatnonzero(places == switches.index(port.node) * _PLACES + port.number)
+        if at.size:
+            samples[port] = _of_port({name: column[at] for name, column in columns.items()})
     return samples
 
 
