@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from sfc_testbed.analysis.formatting import format_bytes, format_number
+from sfc_testbed.analysis.report.data_table import sort_value
 from sfc_testbed.analysis.report.html_pages import write_comparison_report, write_run_report
 from sfc_testbed.analysis.report.terminal_tables import comparison_table, run_table
 from sfc_testbed.analysis.results.comparison import compare
@@ -301,3 +302,23 @@ def test_with_several_seeds_only_plotted_traces_stay_in_memory(
     [link] = [address for address in page.addresses if address.endswith("report.html")]
     assert link == f"../runs/{folders[0].name}/report.html"
     assert all(folder.name in page.text for folder in folders[1:])
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("12.5 KB", 12_500.0),
+        ("4 ms", 4_000.0),
+        ("1,234", 1234.0),
+        ("4.99 (4.76 to 6.85)", 4.99),
+        ("8 / 10", 8.0),
+        ("1.0e-04", 1e-4),
+        ("62 % queue of tor2", 62.0),
+        ("-3 µs", -3.0),
+        ("17", None),
+        ("-", None),
+        ("tor10", None),
+    ],
+)
+def test_cells_are_sorted_by_their_first_number_in_one_unit(cell: str, value: float | None) -> None:
+    assert sort_value(cell) == value
