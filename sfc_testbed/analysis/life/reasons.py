@@ -246,6 +246,8 @@ def _add_delayed_acks(ledger: _Ledger, seen: Observations, span: Span, choose: C
     `choose`: min or max, for the wait at a hop with several ports. With max, only such hops count.
     """
     is_longest = choose is max
+    if ledger.left_us <= 0 or (is_longest and all(len(hop.curves) == 1 for hop in seen.hops)):
+        return
     if seen.row["size_bytes"] <= seen.window_bytes or not seen.hops or not seen.hops[-1].curves:
         return
     times = seen.hops[-1].curves[0].times_us

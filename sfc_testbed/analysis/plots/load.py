@@ -129,7 +129,7 @@ def _peaks(topology: Topology, queues: Rows, places: Mapping[str, Place], has_ho
     """Yield the marks of the ports with the longest queues. Their area is proportional to the peak."""
     of_ports = queues.lazy().filter((pl.col("port") != WHOLE_BUFFER) & (pl.col("high_water_bytes") > 0))
     by_port = of_ports.group_by("switch", "port").agg(
-        pl.col("high_water_bytes").max(), pl.col("time_us").sort_by("high_water_bytes", "time_us").last()
+        pl.col("high_water_bytes").max(), pl.col("time_us").get(pl.col("high_water_bytes").arg_max())
     )
     peaks = answer(by_port).sort("high_water_bytes", "switch", "port", descending=[True, False, False])
     rows = [
