@@ -20,8 +20,8 @@ from typing import Any, TextIO
 
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.quantities import has_unit, in_unit, unit_of
-from sfc_testbed.request.spec import AFTER_COLUMN, FLOW_FILE, QUEUE_PAIR_COLUMN
 from sfc_testbed.request.shown import shortened, shown
+from sfc_testbed.request.spec import AFTER_COLUMN, FLOW_FILE, QUEUE_PAIR_COLUMN
 from sfc_testbed.scenarios.model.flow import (
     MAX_QUEUE_PAIRS,
     MAX_SIZE_BYTES,
