@@ -35,9 +35,10 @@ def drawn(links: list[dict[str, object]] = LINK_ROWS, **parameters: int) -> Plot
     return plot_load(topology, *frames)
 
 
-def items(plot: Plot | None, kind: type) -> list[Segments | Marks]:
+def items(plot: Plot | None, kind: type[Segments] | type[Marks]) -> list[Segments | Marks]:
     assert plot is not None
-    return [item for item in plot.panels[0].items if isinstance(item, kind)]
+    named = [item for item in plot.panels[0].items if isinstance(item, (Segments, Marks))]
+    return [item for item in named if isinstance(item, kind)]
 
 
 def test_links_are_drawn_by_the_use_of_their_busier_direction() -> None:
