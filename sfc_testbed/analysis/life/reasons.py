@@ -3,7 +3,7 @@
 """Divides the time that a flow lost among its reasons.
 
 The time lost is FCT minus ideal FCT. A flow loses it before it sends its last packet (paused, or held back), while this
-packet waits in queues, and until the ACK is back. Reasons are assigned in this order, each one at most what is left:
+packet waits in queues, and until the ACK is back. Reasons are assigned in this order, each one at most the rest:
 
 1. An earlier message on the same queue pair, until it was complete.
 2. Pauses. The sender counts their time exactly; the BTS say which switch set them.
@@ -128,7 +128,7 @@ class _Ledger:
     lost_us: dict[tuple[Kind, str], float] = field(default_factory=dict)
 
     def add(self, kind: Kind, text: str, time_us: float) -> float:
-        """Assign a time, at most what is left, and return the assigned part."""
+        """Assign a time, at most the time that is left, and return the assigned part."""
         assigned = min(max(time_us, 0.0), self.left_us)
         if assigned > 0:
             self.lost_us[kind, text] = self.lost_us.get((kind, text), 0.0) + assigned

@@ -32,14 +32,14 @@ _MOST_CLASSES = 6
 _LEAST_SHARE = 0.01
 """The smallest share of the lost time that a reason needs to be shown."""
 _PLACES = 1 << 16
-"""More than the number of any port."""
+"""A number that is higher than the number of any port."""
 _WITHOUT_CONTROL = ("none", "window")
 """The congestion controls that never change rate or window."""
 
 
 @dataclass(frozen=True)
 class SlowFlow:
-    """One of the slowest flows."""
+    """A slow flow with its reasons and its history."""
 
     row: Mapping[str, Any]
     """The row of flows.parquet."""
@@ -60,7 +60,7 @@ class SlowFlow:
 
 
 def slowest_flows(run: Run, count: int = COUNT) -> list[SlowFlow]:
-    """Return the slowest flows of each class, slowest first: those that did not finish, then by slowdown.
+    """Return the slowest flows of each class, slowest first. Unfinished flows come before all others.
 
     If the network of the run is unknown, so are the queues on the path of a flow, and their time is not recorded.
     """
@@ -196,7 +196,7 @@ class _Observer:
 
 @dataclass(frozen=True)
 class _Waits:
-    """Which messages some flows wait for, as the flow list of a run says."""
+    """The messages for which some flows wait, according to the flow list of the run."""
 
     after: Mapping[int, Sequence[int]]
     """The flows that each flow waits for before it is ready."""
