@@ -68,6 +68,12 @@ def _one_flow_us(folder: Path, *faults: str) -> tuple[float, float]:
     return row[1], row[2]
 
 
+def test_swift_recovers_from_a_lost_window(tmp_path: Path) -> None:
+    """Losses leave a hundredth of a packet. The acknowledgement of a resent packet must raise the window again."""
+    run = run_incast(tmp_path, "irn+swift", faults=("link:tor2-spine1,down=20us,up=100us",), duration_ms=20.0)
+    assert run.result.flows.completed == 8
+
+
 def test_routes_around_a_link_that_was_never_up_lose_nothing(tmp_path: Path) -> None:
     result = run_incast(tmp_path, faults=("link:tor1-spine1,down=0us,detect=0us",)).result
     assert result.flows.completed == 8
