@@ -44,8 +44,8 @@ class NicBuilder:
 
     def plan_rates(self, nic: Nic, host: Host, rates: Iterable[HostRate], start_ns: int) -> None:
         """Set the times at which the link of a NIC changes its rate; `start_ns` is the wall instant of model time 0."""
-        usual = self._settings.of_nic(host.rate_bps)
         for change in rates:
+            usual = self._settings.of_nic(host.rate_bps)
             algorithms = Algorithms(usual.at_rate(change.rate_bps), self._dilation)
             nic.plan_rate(start_ns + self._dilation.wall_ns(change.at_ns), algorithms)
 

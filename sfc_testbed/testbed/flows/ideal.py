@@ -91,7 +91,8 @@ def ideal_times_ns(
     """Return the ideal times of all flows, whose hosts are in the order of the topology.
 
     `nic_bps` limits the rate of the NICs. The times are exact if no window stops the sender, since frames queue before
-    a slower link. Paths are computed once per pair of racks. Hosts of one switch form a rack if their links are equal.
+    a slower link. Pairs of racks with equal paths are computed together. Hosts of one switch form a rack if their links
+    are equal.
     """
     racks: dict[tuple[str, Wire], int] = {}
     rack_of = np.zeros(len(topology.hosts), dtype=np.int64)
@@ -102,11 +103,14 @@ def ideal_times_ns(
     pairs = rack_of[flows.src] * len(racks) + rack_of[flows.dst]
     order = np.argsort(pairs, kind="stable")
     paths = equal_paths_of(topology)
-    columns = np.empty((4, pairs.size))
+    members_of: dict[_Between, list[Integers]] = {}
     for pair, members in _groups(pairs[order], order):
         (source, first), (target, last) = (ends[rack] for rack in divmod(pair, len(racks)))
-        fabric = paths.between(source, target)
-        between = _Between(fabric, first, last, nic_bps, change)
+        between = _Between(paths.between(source, target), first, last, nic_bps, change)
+        members_of.setdefault(between, []).append(members)
+    columns = np.empty((4, pairs.size))
+    for between, parts in members_of.items():
+        members = np.concatenate(parts)
         times = between.times(flows.size_bytes[members], payload_bytes)
         columns[:, members] = times.sent, times.delivered, times.acknowledged, times.arriving
     return IdealTimes(*columns)
