@@ -152,9 +152,12 @@ def _write_page(
 ) -> Path:
     """Write the page of the comparison; the import is local because plotting libraries load slowly."""
     from sfc_testbed.analysis.report.html_pages import write_comparison_report
+    from sfc_testbed.testbed.execution.watch_page import write_watch_beside
 
     folder = make_folder(out, name)
-    page = write_comparison_report([run.folder for run in runs], folder, held, quantities, failures)
+    folders = [run.folder for run in runs]
+    write_watch_beside(folders, folder)
+    page = write_comparison_report(folders, folder, held, quantities, failures)
     give_to_caller(folder)
     return page
 

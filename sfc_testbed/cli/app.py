@@ -51,6 +51,7 @@ VERBS: Mapping[str, str] = {
     "compile": "Compile your own congestion control, flow control or loss recovery, for long runs.",
     "list": "List scenarios, schemes, topologies and their settings.",
     "report": "Write the report of stored runs again, or compare several stored runs.",
+    "watch": "Write a page that plays a run, or several runs side by side: network, queues, BTS, pauses.",
     "trace": "Print the history of one flow: sent, queued, BTS, paused, resumed, acknowledged.",
     "export": "Convert a stored run to files of the HPCC simulator or a Perfetto timeline.",
     "doctor": "Check what this machine supports and how to install what is missing.",

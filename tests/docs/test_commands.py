@@ -62,6 +62,7 @@ def test_commands_of_the_readme_succeed(tree: Path, stored_run: Path) -> None:
         "TEST.stf": "tests/vectors/sfc/forwarding.stf",
         "mine.p4": "mine.json",
         "runs/FOLDER": str(stored_run),
+        "runs/OTHER": str(stored_run),
     }
     ran = 0
     for command in README:

@@ -121,7 +121,7 @@ def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:
 @pytest.mark.long
 def test_claims_about_synchronization_fail_without_sfc_signals(tmp_path: Path) -> None:
     works, broken = (_synchronization(tmp_path / str(is_broken), broken=is_broken) for is_broken in (False, True))
-    benefit = "At the largest degree, SFC's peak buffer over that without flow control falls with every longer interval"
+    benefit = "At the largest degree, SFC's peak buffer relative to no flow control falls as the interval grows"
     for claim in (
         "SFC's peak buffer is at most that without flow control, at every degree and interval",
         benefit,

@@ -11,6 +11,7 @@ message that the source saw end last among those that the message waited for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -194,23 +195,43 @@ def slowest_chain(messages: pl.DataFrame, waits: Waits) -> list[ChainLink]:
     """
     number = int(messages.sort("received_us", "flow_id", descending=[True, False])["flow_id"][0])
     places = dict(zip(messages["flow_id"].to_list(), range(messages.height), strict=True))
+    ends = message_ends(messages)
     chain = []
-    while True:
-        row = messages.row(places[number], named=True)
-        chain.append(ChainLink(row))
-        after, delay_ns = waits.get(number - 1, ((), 0))
-        delays_ns = delay_ns if isinstance(delay_ns, tuple) else (delay_ns,) * len(after)
-        ends = {
-            other: _end_us(messages.row(places[other], named=True), row["src"]) + other_delay_ns / 1000
-            for other, other_delay_ns in zip(after, delays_ns, strict=True)
-            if other in places
-        }
-        if not ends:
-            return chain[::-1]
-        number = max(ends, key=lambda other: (ends[other], -other))
+    while number:
+        chain.append(ChainLink(messages.row(places[number], named=True)))
+        number = last_ended(number, waits, ends)
+    return chain[::-1]
 
 
-def _end_us(row: Mapping[str, Any], host: str) -> float:
-    """Return when a message ended, as this host saw it."""
-    is_receipt = row["dst"] == host or row["finish_us"] is None
-    return float(row["received_us"] if is_receipt else row["finish_us"])
+class MessageEnds(NamedTuple):
+    """The hosts of a message, and when it ended at both; None: it did not end there."""
+
+    src: str
+    dst: str
+    received_us: float | None
+    finish_us: float | None
+
+    def at(self, host: str) -> float:
+        """Return when the message ended, as this host saw it; infinity if it did not end."""
+        is_receipt = self.dst == host or self.finish_us is None
+        end_us = self.received_us if is_receipt else self.finish_us
+        return inf if end_us is None else end_us
+
+
+def message_ends(messages: pl.DataFrame) -> dict[int, MessageEnds]:
+    """Return the ends of messages by their numbers."""
+    rows = messages.select("flow_id", *MessageEnds._fields).iter_rows()
+    return {number: MessageEnds(*ends) for number, *ends in rows}
+
+
+def last_ended(number: int, waits: Waits, ends: Mapping[int, MessageEnds]) -> int:
+    """Return the message that ended last among those that a message waited for, as its source saw it; 0 for none."""
+    after, delay_ns = waits.get(number - 1, ((), 0))
+    delays_ns = delay_ns if isinstance(delay_ns, tuple) else (delay_ns,) * len(after)
+    host = ends[number].src
+    times = {
+        other: ends[other].at(host) + other_delay_ns / 1000
+        for other, other_delay_ns in zip(after, delays_ns, strict=True)
+        if other in ends
+    }
+    return max(times, key=lambda other: (times[other], -other)) if times else 0

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
 from sfc_testbed.analysis.plots.palette import INK, MUTED, PAPER, SPINE
+from sfc_testbed.analysis.plots.places import Place, places_of
 from sfc_testbed.telemetry.atomic_file import replace_file
 from sfc_testbed.topologies.model import Link, Topology
 
@@ -22,12 +22,11 @@ _MOST_NAMES = 40
 """The most nodes of a row that are labelled."""
 _WIDTHS_PT = (0.6, 3.0)
 """Width of the slowest and of the fastest links."""
-Place = tuple[float, float]
 
 
 def draw_network(topology: Topology, path: Path) -> None:
     """Write a picture of a network. The end of the name is one of `PICTURE_TYPES`."""
-    places = _places(topology)
+    places = places_of(topology)
     with mpl.rc_context({"svg.hashsalt": "network", "figure.facecolor": PAPER}):
         figure = Figure(figsize=(12, 2.2 + 1.6 * len({y for _, y in places.values()})), layout="constrained")
         axes = figure.add_subplot()
@@ -47,39 +46,6 @@ def draw_network(topology: Topology, path: Path) -> None:
         axes.margins(0.03, 0.15)
         kind = path.suffix[1:]
         replace_file(path, lambda partial: figure.savefig(partial, format=kind, dpi=150, metadata={}))
-
-
-def tiers(topology: Topology) -> Mapping[str, int]:
-    """Return the distance of each switch from the nearest host, from 1."""
-    tier = {tor.name: 1 for tor in topology.tors}
-    waiting = deque(tier)
-    while waiting:
-        switch = waiting.popleft()
-        for port in topology.ports[switch]:
-            if not port.peer_is_host and port.peer.node not in tier:
-                tier[port.peer.node] = tier[switch] + 1
-                waiting.append(port.peer.node)
-    return tier
-
-
-def _places(topology: Topology) -> dict[str, Place]:
-    """Return the place of each node, between 0 and 1 from left to right."""
-    tier = tiers(topology)
-    rows: dict[int, list[str]] = {}
-    for switch in topology.switches:
-        rows.setdefault(tier.get(switch.name, 1), []).append(switch.name)
-    places: dict[str, Place] = {}
-    for height, names in rows.items():
-        for number, name in enumerate(names):
-            places[name] = ((number + 0.5) / len(names), float(height))
-    tors = [switch.name for switch in topology.switches if switch.is_tor]
-    width = 0.9 / max(1, len(rows.get(1, tors)))
-    for tor in tors:
-        under = topology.hosts_of(tor)
-        for number, host in enumerate(under):
-            offset = (number + 0.5) / len(under) - 0.5
-            places[host.name] = (places[tor][0] + offset * width, 0.0)
-    return places
 
 
 def _draw_links(axes: mpl.axes.Axes, topology: Topology, places: Mapping[str, Place]) -> None:

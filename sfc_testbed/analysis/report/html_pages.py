@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from sfc_testbed.analysis.results.comparison import Comparison, HeldClaim
 
 REPORT_FILE = "report.html"
+WATCH_FILE = "watch.html"
+"""The page that plays the run or the compared runs, beside their report."""
 TEMPLATES = Path(__file__).parent / "templates"
 
 FLOW_COLUMNS = ("flow_id", "dst", "tag", "size_bytes", "start_us", "finish_us", "slowdown", "paused_us")
@@ -123,6 +125,7 @@ def write_comparison_report(
         comparison=comparison,
         first=first_sentence.of_comparison(comparison),
         claims=comparison.claim_rows,
+        has_watch_page=(out / WATCH_FILE).is_file(),
         problems=[
             f"{row.label}: {text}"
             for row, run in zip(comparison.rows, compared.runs, strict=True)
@@ -215,6 +218,7 @@ def _files(folder: Path) -> list[str]:
         RESULT_FILE,
         CONFIG_FILE,
         *(schema.file_name for schema in (*SCHEMAS.values(), *OPTIONAL_SCHEMAS.values())),
+        WATCH_FILE,
         *_data_files(),
         *(f"{name}.png" for name in RUN_PLOTS),
         "logs",

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Draws the PFC pauses that captures of a run have recorded."""
+"""Reads the PFC pauses that captures of a run have recorded, and draws them on the timeline."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sfc_testbed.analysis.timeline.perfetto_file import PerfettoFile
@@ -28,42 +28,45 @@ class CapturedPort:
     path: Path
 
 
-@dataclass
-class _Pause:
+@dataclass(frozen=True)
+class CapturedPause:
+    """A PFC frame, and the pause of one class that it begins; a frame that ends a pause begins none."""
+
+    direction: Direction
+    traffic_class: int
     begin_ns: int
     end_ns: int
+    """The time of the next frame for the class, or the end of the requested time."""
     quanta: int
 
 
-def write_pauses(file: PerfettoFile, nodes: Mapping[str, int], port: CapturedPort) -> None:
-    """Write the pauses at one port. CaptureError or OSError for a capture that cannot be read.
-
-    A track appears with the first PFC frame of its direction.
-    """
-    pauses: dict[tuple[Direction, int], _Pause] = {}
-    tracks: dict[tuple[Direction, int], int] = {}
+def captured_pauses(port: CapturedPort) -> Iterator[CapturedPause]:
+    """Yield the pauses at a port. CaptureError or OSError for a capture that cannot be read."""
+    pauses: dict[tuple[Direction, int], CapturedPause] = {}
     for captured in read_capture(port.path):
         frame, time_ns, direction = unpack_frame(captured.frame), _model_ns(captured), captured.direction
         if frame is None or time_ns is None or direction not in _DIRECTIONS:
             continue
         for traffic_class, quanta in frame.pause_quanta.items():
-            key = direction, traffic_class
-            if key not in tracks:
-                prefix = f"port {port.number}: " if port.number else ""
-                tracks[key] = file.track(f"{prefix}{_DIRECTIONS[direction]} {port.peer}", nodes[port.node])
-            if key in pauses:
-                _write_pause(file, tracks[key], traffic_class, pauses.pop(key), time_ns)
-            if quanta:
-                end_ns = min(LONGEST_NS, time_ns + quanta_ns(quanta, port.rate_bps))
-                pauses[key] = _Pause(time_ns, end_ns, quanta)
-    for (direction, traffic_class), pause in pauses.items():
-        _write_pause(file, tracks[direction, traffic_class], traffic_class, pause, pause.end_ns)
+            earlier = pauses.pop((direction, traffic_class), None)
+            if earlier is not None:
+                yield replace(earlier, end_ns=max(earlier.begin_ns, min(earlier.end_ns, time_ns)))
+            end_ns = min(LONGEST_NS, time_ns + quanta_ns(quanta, port.rate_bps))
+            pauses[direction, traffic_class] = CapturedPause(direction, traffic_class, time_ns, end_ns, quanta)
+    yield from pauses.values()
 
 
-def _write_pause(file: PerfettoFile, track: int, traffic_class: int, pause: _Pause, next_ns: int) -> None:
-    """Write a pause, which ends at the next frame for its class or when its time is over."""
-    file.begin(track, pause.begin_ns, f"class {traffic_class} paused", {"quanta": pause.quanta})
-    file.end(track, max(pause.begin_ns, min(pause.end_ns, next_ns)))
+def write_pauses(file: PerfettoFile, nodes: Mapping[str, int], port: CapturedPort) -> None:
+    """Write the pauses at one port. CaptureError or OSError for a capture that cannot be read."""
+    tracks: dict[tuple[Direction, int], int] = {}
+    prefix = f"port {port.number}: " if port.number else ""
+    for pause in captured_pauses(port):
+        key = pause.direction, pause.traffic_class
+        if key not in tracks:
+            tracks[key] = file.track(f"{prefix}{_DIRECTIONS[pause.direction]} {port.peer}", nodes[port.node])
+        if pause.quanta:
+            file.begin(tracks[key], pause.begin_ns, f"class {pause.traffic_class} paused", {"quanta": pause.quanta})
+            file.end(tracks[key], pause.end_ns)
 
 
 def _model_ns(captured: CapturedFrame) -> int | None:

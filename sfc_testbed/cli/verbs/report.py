@@ -34,6 +34,7 @@ from sfc_testbed.reproduction.record import is_reproduction
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.execution.limits import check_output
 from sfc_testbed.testbed.execution.unfinished import finish_run
+from sfc_testbed.testbed.execution.watch_page import write_watch_beside
 from sfc_testbed.testbed.recording.folder import give_to_caller, make_folder
 
 
@@ -109,6 +110,7 @@ def _report_run(folder: Path) -> None:
     was_cut_off = finish_run(folder)
     stored = load_run(folder)
     failures: list[str] = []
+    write_watch_beside([folder], folder)
     page = write_run_report(folder, pictures=True, failures=failures)
     if was_cut_off:
         give_to_caller(folder)
@@ -127,6 +129,8 @@ def _report_comparison(folders: list[Path], out: Path | None, claimed: Sequence[
     quantities = measured_in(folders)
     failures: list[str] = []
     out = out or make_folder(Path("runs"), "compare")
+    out.mkdir(parents=True, exist_ok=True)
+    write_watch_beside(folders, out)
     page = write_comparison_report(folders, out, held, quantities, failures, pictures=True)
     configs = [run.config for run in runs]
     comparison = compare([run.result for run in runs], claims=held, configs=configs, quantities=quantities)

@@ -129,7 +129,7 @@ def verb(
     jobs = _jobs(changed, scale, chosen, chosen_seeds(seed, seeds), read_program(p4))
     if retry and all(job.request.clock == "virtual" for job in jobs):
         check_retry("virtual")
-    plans = checked([brief_request(job.request)[0] for job in jobs], out)
+    plans = checked([brief_request(job.request)[0] for job in jobs], out, workers=1)
     jobs = with_efforts(jobs, plans)
     if scheduler is None:
         jobs = with_decided_dilations(jobs, plans)

@@ -11,7 +11,6 @@ from collections.abc import Container, Mapping, Sequence
 from sfc_testbed.analysis.formatting import NOTHING, amount, markdown_table
 from sfc_testbed.analysis.results.outcome import HOLDS, OURS, brief_tally, tally_in_sentences
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
-from sfc_testbed.reproduction.model.experiment import Experiment
 from sfc_testbed.reproduction.record import ClaimFinding
 from sfc_testbed.reproduction.remarks import Reason, Remarks
 from sfc_testbed.reproduction.summaries import SCALES, Summary, by_experiment, largest, own_arrivals_us
@@ -24,9 +23,13 @@ Pictures = Mapping[str, str]
 """The path of each experiment's picture, relative to the folder of the pages."""
 
 _PART = re.compile(r"(<!-- begin (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
-_SOURCE = """\
-<!-- `python -m sfc_testbed.reproduction.document` makes this page from docs/stored; edit only the remarks there. -->
-"""
+_SOURCE = "<!-- generated: python -m sfc_testbed.reproduction.document -->\n"
+UNSTATED = "not stated"
+"""The sentence of the paper of a claim that the paper does not make."""
+_FIRST_COLUMNS = 6
+"""The number of columns of a first table in a hand-written page. `reproduce --show --full` prints all."""
+_FEW_WORDS = 3
+"""The most words in which claims in one row of a table differ."""
 _FORMER = "†"
 _FORMER_NOTE = (
     "before [paths depended on the seed](../decisions/0012-paths-by-flow-and-seed.md), and not repeated since"
@@ -73,7 +76,8 @@ def with_parts(text: str, parts: Mapping[str, str]) -> str:
 def _first_table(summary: Summary) -> str:
     table = summary.tables[0]
     heading = f"Scale {summary.heading}, {_seeds(summary)}, `{summary.command}`:"
-    return f"{heading}\n\n{markdown_table(table.headings, table.rows)}"
+    rows = [row[:_FIRST_COLUMNS] for row in table.rows]
+    return f"{heading}\n\n{markdown_table(table.headings[:_FIRST_COLUMNS], rows)}"
 
 
 def _outcomes(summaries: Sequence[Summary], remarks: Mapping[str, Remarks]) -> str:
@@ -120,38 +124,80 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None, notes:
         lines += [f"![{shown.experiment} at scale {shown.heading}]({picture})", "", f"*{caption}*", ""]
     for answer in remarks.answers:
         lines += [f"## {answer.question}", "", answer.answer.rstrip(), ""]
-    lines += _tables(shown, experiment)
+    lines += ["## Claims", ""] if remarks.answers else []
     claims = dict.fromkeys(finding.claim for summary in (shown, *sets) for finding in summary.claims)
     numbers = {claim: str(number) for number, claim in enumerate(claims, start=1)}
-    rows = [
-        (
-            numbers[finding.claim],
-            finding.claim,
-            finding.paper,
-            finding.median,
-            _marked(finding),
-        )
-        for finding in shown.claims
-    ]
-    lines += [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome"), rows)]
+    lines += _claims(shown, numbers)
     lines += [f"Failed: {failure}" for failure in shown.failures]
-    lines += ["Repeat the runs:", "", "```sh", shown.command, "```", ""]
+    commands = [shown.command, *([f"./runner.py reproduce {shown.experiment} --show --full"] if shown.tables else [])]
+    what = "Repeat the runs, and print all figures" if shown.tables else "Repeat the runs"
+    lines += [f"{what}:", "", "```sh", *commands, "```", ""]
     lines += ["## In the paper", "", experiment.shows]
     if notes:
         lines += ["", "## In this reproduction", "", *(f"- {note}" for note in notes)]
     return "\n".join([*lines, *_reasons(numbers, shown, sets, remarks.reasons)]) + "\n"
 
 
-def _tables(shown: Summary, experiment: Experiment) -> list[str]:
-    """Return the section with the tables that the page of an experiment shows."""
-    on_page = {table.caption for table in experiment.tables if table.is_on_page}
-    chosen = [table for table in shown.tables if table.caption in on_page]
-    if not chosen:
-        return []
-    lines = ["## Figures", "", f"Each cell is the median over {_seeds(shown)}.", ""]
-    for table in chosen:
-        lines += [f"{table.caption}:", "", markdown_table(table.headings, table.rows)]
-    return [*lines, "## Claims", ""]
+def _claims(shown: Summary, numbers: Mapping[str, str]) -> list[str]:
+    """Return the table of claims. Claims that differ in a few words share a row."""
+    quoted: dict[str, str] = {}
+    rows = []
+    for findings in _alike(shown.claims):
+        first = numbers[findings[0].claim]
+        number = ", ".join(numbers[finding.claim] for finding in findings)
+        last = numbers[findings[-1].claim]
+        if int(last) - int(first) == len(findings) - 1 > 1:
+            number = f"{first} to {last}"
+        paper = findings[0].paper
+        if paper != UNSTATED and (of_paper := quoted.setdefault(paper, first)) != first:
+            paper = f"as {of_paper}"
+        measured = " / ".join(finding.median for finding in findings)
+        rows.append((number, _joined([finding.claim for finding in findings]), paper, measured, _marked(findings[0])))
+    return [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome"), rows)]
+
+
+def _alike(findings: Sequence[ClaimFinding]) -> list[list[ClaimFinding]]:
+    """Return the findings in groups whose claims differ in a few words, in the order of their first claims."""
+    groups: list[list[ClaimFinding]] = []
+    for finding in findings:
+        fitting = next((group for group in groups if _are_alike([*group, finding])), None)
+        if fitting is None:
+            groups.append([finding])
+        else:
+            fitting.append(finding)
+    return groups
+
+
+def _are_alike(findings: Sequence[ClaimFinding]) -> bool:
+    """Whether findings have the same outcome and sentence of the paper, and their claims differ in a few words."""
+    if len({(_marked(finding), finding.paper) for finding in findings}) > 1:
+        return False
+    before, differences, after = _compared([finding.claim for finding in findings])
+    return bool(before or after) and all(len(words.split()) <= _FEW_WORDS for words in differences)
+
+
+def _compared(claims: Sequence[str]) -> tuple[str, list[str], str]:
+    """Return the text with which all claims begin, the words in which each differs, and the text with which all end."""
+    words = [claim.split() for claim in claims]
+    begin, end = _common(words), _common([own[::-1] for own in words])
+    end = min(end, min(map(len, words)) - begin - 1)
+    differences = [" ".join(own[begin : len(own) - end]) for own in words]
+    return " ".join(words[0][:begin]), differences, " ".join(words[0][len(words[0]) - end :])
+
+
+def _common(words: Sequence[Sequence[str]]) -> int:
+    """Return the number of words with which all lists begin."""
+    shortest = min(map(len, words))
+    return next((place for place in range(shortest) if len({own[place] for own in words}) > 1), shortest)
+
+
+def _joined(claims: Sequence[str]) -> str:
+    """Return one text for all claims, in which a slash separates the words that differ."""
+    if len(claims) == 1:
+        return claims[0]
+    before, differences, after = _compared(claims)
+    end = differences[0][-1] if differences[0][-1] in ",:" else ""
+    return f"{before} *{' / '.join(words.rstrip(',:') for words in differences)}*{end} {after}".strip()
 
 
 def _basis(summary: Summary) -> str:
@@ -165,7 +211,7 @@ def _basis(summary: Summary) -> str:
     former = f" The runs were made {_FORMER_NOTE}." if summary.has_former_paths else ""
     return (
         f"*Measured* is {of}{_seeds(summary)} at scale {summary.scale} ({amount(summary.runs, 'run')}){length}."
-        f"{verdicts}{former} The [overview]({SUMMARY_PAGE}) explains columns and scales."
+        f"{verdicts}{former} [Columns and scales]({SUMMARY_PAGE}#how-to-read-the-results)"
     )
 
 

@@ -183,15 +183,14 @@ CLAIMS = (
         )
     ),
     _worst(
-        "Hadoop with incasts: under every load balancing, SFC at least halves the peak buffer, with a window and HPCC",
+        "Hadoop with incasts: under every load balancing, SFC at least halves the peak buffer",
         f'"the peak switch buffer usage by 2-3x" ({_SFC})',
         PEAK_BUFFER,
         _with_and_without(HADOOP),
         0.5,
     ),
     _worst(
-        "Hadoop with incasts: under every load balancing, SFC's P99 FCT slowdown is at least 1.2 times lower, with a "
-        "window and HPCC",
+        "Hadoop with incasts: under every load balancing, SFC's P99 FCT slowdown is at least 1.2 times lower",
         f'"the 99th-percentile flow completion times by 1.2-6x" ({_SFC})',
         slowdown(99),
         _with_and_without(HADOOP),
@@ -206,7 +205,7 @@ CLAIMS = (
     ),
     *(
         _worst(
-            f"{name}: under every load balancing, SFC makes an iteration at most 5 % longer, with a window and HPCC",
+            f"{name}: under every load balancing, SFC makes an iteration at most 5 % longer",
             f'"avoiding the head-of-line blocking problem" ({_SFC})',
             ITERATION_TIME,
             _with_and_without(workload),
@@ -215,30 +214,28 @@ CLAIMS = (
         for name, workload in (("All-to-all", ALL_TO_ALL), ("Ring all-reduce", RING))
     ),
     _worst(
-        "All-to-all: REPS takes at most 0.9 times as long as ECMP, with a window, HPCC and Swift",
+        "All-to-all: REPS takes at most 0.9 times as long as ECMP",
         f'"ECMP [...] struggle to maintain high network utilization" ({_REPS})',
         ITERATION_TIME,
         _against(ALL_TO_ALL, HEALTHY, "reps", ["ecmp"]),
         0.9,
     ),
     _worst(
-        "All-to-all: REPS does not take longer than oblivious spraying, with a window, HPCC and Swift",
+        "All-to-all: REPS does not take longer than oblivious spraying",
         f'"oblivious packet spraying (OPS), struggle to maintain high network utilization" ({_REPS})',
         ITERATION_TIME,
         _against(ALL_TO_ALL, HEALTHY, "reps", ["oblivious"]),
         1.0,
     ),
     _limited(
-        "All-to-all, slow link: REPS sends at most half as many bytes over this link as over the mean uplink, with a "
-        "window, HPCC and Swift",
+        "All-to-all, slow link: REPS sends at most half as many bytes over this link as over the mean uplink",
         f'"reroutes packets around congested hotspots" ({_REPS_1})',
         SLOW_LINK_SHARE,
         [_at(scheme, ALL_TO_ALL, "reps", SLOW) for scheme in ALONE],
         0.5,
     ),
     _worst(
-        "All-to-all, slow link: REPS takes at most 0.8 times as long as spraying by hosts and by switches, with a "
-        "window, HPCC and Swift",
+        "All-to-all, slow link: REPS takes at most 0.8 times as long as spraying by hosts and by switches",
         f'"significantly outperforms traditional packet spraying" ({_REPS_1})',
         ITERATION_TIME,
         _against(ALL_TO_ALL, SLOW, "reps", ["oblivious", "spray"]),
@@ -246,8 +243,7 @@ CLAIMS = (
     ),
     *(
         _worst(
-            f"All-to-all, {name}: REPS does not take longer than any other load balancing, with a window, HPCC and "
-            "Swift",
+            f"All-to-all, {name}: REPS does not take longer than any other load balancing",
             f'"and other state-of-the-art solutions" ({_REPS_1})',
             ITERATION_TIME,
             _against(ALL_TO_ALL, fabric, "reps", _NOT_REPS),
@@ -256,30 +252,28 @@ CLAIMS = (
         for name, fabric in (("slow link", SLOW), ("failed link", FAILED))
     ),
     _limited(
-        "All-to-all, failed link: from 100 us after the failure, no packet of REPS waits for this link, with a window, "
-        "HPCC and Swift",
+        "All-to-all, failed link: from 100 us after the failure, no packet of REPS waits for this link",
         f'"re-routes traffic away from it in less than 100 microseconds" ({_REPS})',
         FAILED_LINK_TIME,
         [_at(scheme, ALL_TO_ALL, "reps", FAILED) for scheme in ALONE],
         _REACTION_US,
     ),
     _worst(
-        "Hadoop: LetFlow's mean FCT slowdown is at most 1.2 times CONGA's, with a window, HPCC and Swift",
+        "Hadoop: LetFlow's mean FCT slowdown is at most 1.2 times CONGA's",
         f'"average flow completions time within 10-20% of CONGA in testbed experiments" ({_LETFLOW})',
         MEAN_SLOWDOWN,
         _against(HADOOP, HEALTHY, "flowlet", ["conga"]),
         1.2,
     ),
     _worst(
-        "Hadoop, slow link: LetFlow's mean FCT slowdown is at most 2 times CONGA's, with a window, HPCC and Swift",
+        "Hadoop, slow link: LetFlow's mean FCT slowdown is at most 2 times CONGA's",
         f'"2x of CONGA in simulated topologies with large asymmetry and heavy traffic load" ({_LETFLOW})',
         MEAN_SLOWDOWN,
         _against(HADOOP, SLOW, "flowlet", ["conga"]),
         2.0,
     ),
     _worst(
-        "Hadoop, slow link: LetFlow's mean FCT slowdown is at most 0.9 times that of ECMP, spraying and round-robin, "
-        "with a window, HPCC and Swift",
+        "Hadoop, slow link: LetFlow's mean FCT slowdown is at most 0.9 times that of ECMP, spraying and round-robin",
         f'"significantly better than other traffic oblivious schemes like WCMP and Presto in asymmetric scenarios" '
         f"({_LETFLOW})",
         MEAN_SLOWDOWN,
@@ -287,8 +281,7 @@ CLAIMS = (
         0.9,
     ),
     _limited(
-        "Hadoop, slow link: LetFlow sends at most half as many bytes over this link as over the mean uplink, with a "
-        "window, HPCC and Swift",
+        "Hadoop, slow link: LetFlow sends at most half as many bytes over this link as over the mean uplink",
         f'"their size changes automatically based on traffic conditions on their path" ({_LETFLOW})',
         SLOW_LINK_SHARE,
         [_at(scheme, HADOOP, "flowlet", SLOW) for scheme in ALONE],
@@ -296,7 +289,7 @@ CLAIMS = (
     ),
     *(
         _worst(
-            f"{name}: under every load balancing, SFC makes an iteration shorter, with a window and HPCC",
+            f"{name}: under every load balancing, SFC makes an iteration shorter",
             "not stated",
             ITERATION_TIME,
             _with_and_without(workload),

@@ -69,8 +69,7 @@ SHARING = Quantity("Jain's index of all senders, mean over time", _sharing, lamb
 EXPERIMENT = Experiment(
     title="Fairness: groups join and leave",
     paper="Fig. 15",
-    shows="The figure shows the throughput over time of four groups of four senders that join and leave one "
-    "100G link with DCQCN+W, (a) with SFC and (b) without SFC. SFC has no effect on fairness and "
+    shows="Four groups of four senders join and leave one link, with DCQCN+W. SFC has no effect on fairness and "
     "convergence. With HPCC, SFC is never triggered.",
     scenario=SCENARIO,
     grids={"ci": Grid(_SCHEMES), "laptop": Grid(_SCHEMES), "paper": Grid(_SCHEMES)},

@@ -33,10 +33,7 @@ def _onramp_gains(results: Results) -> Measured:
 EXPERIMENT = Experiment(
     title="Lighter incast: Hadoop at 50 % load with 5 % incast",
     paper="Fig. 10",
-    shows="The figure shows the FCT slowdown by message size at 50 % load with 5 % incast, (a) P95 and (b) P99 "
-    "with HPCC, (c) P95 and (d) P99 with DCQCN+W, all with the same axis, for IRN (no flow control), "
-    "OnRamp and SFC. With HPCC, SFC improves P95 marginally and P99 significantly. OnRamp helps "
-    "meaningfully only with DCQCN+W.",
+    shows="With HPCC, SFC improves P95 marginally and P99 significantly. OnRamp helps meaningfully only with DCQCN+W.",
     scenario=HADOOP_50_LIGHT,
     grids={"ci": Grid(_SCHEMES), "laptop": Grid(_SCHEMES), "paper": Grid(_SCHEMES)},
     claims=(

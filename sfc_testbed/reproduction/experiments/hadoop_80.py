@@ -31,10 +31,8 @@ def _best_size_bin(results: Results) -> Measured:
 EXPERIMENT = Experiment(
     title="Microbursts: Hadoop at 80 % load, no incast",
     paper="Fig. 9",
-    shows="The figure shows the P95 FCT slowdown by message size at 80 % load without incast, (a) with HPCC, "
-    "(b) with DCQCN+W, for IRN (no flow control), OnRamp and SFC. With HPCC all three are alike. With "
-    "DCQCN+W, OnRamp lowers the slowdown by up to 60 %, and SFC lowers that of messages below 32 KB by a "
-    "further 20 %.",
+    shows="With HPCC, IRN (no flow control), OnRamp and SFC are alike. With DCQCN+W, OnRamp lowers P95 by up to 60 "
+    "%, and SFC lowers that of messages below 32 KB by a further 20 %.",
     scenario=HADOOP_80,
     grids={"ci": Grid(_SCHEMES), "laptop": Grid(_SCHEMES), "paper": Grid(_SCHEMES)},
     claims=(

@@ -114,10 +114,8 @@ _CURVES = CurveSelection(
 EXPERIMENT = Experiment(
     title="Incast degree",
     paper="Fig. 2",
-    shows="The figure shows (a) the peak of a switch's shared buffer and (b) the P99 FCT slowdown of Hadoop "
-    "messages, averaged over message sizes, for incast degrees from 16 to 63. DCQCN+W and HPCC run alone, "
-    "with OnRamp and with SFC. Buffers are unlimited. The peak grows in proportion to the degree. The "
-    "slope depends on the flow control and is lowest with SFC. The slowdown follows the buffer.",
+    shows="Buffers are unlimited. The peak buffer grows in proportion to the degree, most slowly with SFC. The "
+    "slowdown follows the buffer.",
     scenario=INCAST_DEGREE,
     grids={"ci": _grid((10, 20, 31)), "laptop": _grid((12, 24, 36, 47)), "paper": _grid((16, 24, 32, 40, 48, 56, 63))},
     claims=_claims(),

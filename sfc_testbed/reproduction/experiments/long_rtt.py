@@ -51,9 +51,8 @@ _CURVES = flow_controls("hpcc")
 EXPERIMENT = Experiment(
     title="Robustness: longer RTT",
     paper="Fig. 12",
-    shows="The figure shows the P95 FCT slowdown by message size with a base RTT of (a) 10 us and (b) 16 us, "
-    "for IRN (no flow control), OnRamp and SFC. SFC's slowdown is virtually unchanged, and the other "
-    "slowdowns increase significantly.",
+    shows="With the longer RTT, SFC's slowdown is virtually unchanged, and the slowdowns without flow control and "
+    "with OnRamp increase significantly.",
     scenario=LONG_RTT,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(

@@ -45,9 +45,7 @@ _CURVES = CurveSelection({_NDP: "NDP", _SFC: "SFC"})
 EXPERIMENT = Experiment(
     title="NDP: trimming and BTS, over the synchronization of incasts",
     paper="Fig. 16",
-    shows="The figure shows (a) the P99.9 FCT slowdown and (b) the mean throughput over the interval within "
-    "which the senders of an incast start, for NDP and SFC. P95 and P99 are alike and not shown. With "
-    "long intervals both schemes are close. With synchronized incasts, NDP's queues of control packets "
+    shows="With long intervals both schemes are close. With synchronized incasts, NDP's queues of control packets "
     "overflow, NDP loses throughput, and small messages wait for timeouts.",
     scenario=NDP,
     grids={"ci": _grid(CI_DEGREE), "laptop": _grid(LAPTOP_DEGREE), "paper": _grid(PAPER_DEGREE)},

@@ -374,7 +374,7 @@ EXPERIMENT = Experiment(
         ),
         *(
             _pairs(
-                f"{name}: with every congestion control that PFC was used with, SFC's P99 FCT slowdown is below PFC's",
+                f"{name}: with every congestion control that ran with PFC, SFC's P99 FCT slowdown is below PFC's",
                 "spreads congestion throughout the network core",
                 slowdown(99),
                 [(f"sfc+{control}", f"pfc+{control}") for control in WITH_PFC],
@@ -548,6 +548,5 @@ EXPERIMENT = Experiment(
         "3 ms. `--set arrivals_us` sets both.",
         "The completion time of an incast is the time from the first start to the last finish of its "
         "messages. Jain's index is computed from the mean rates of an incast's messages, averaged over incasts.",
-        "In the tables, each cell is the median over the seeds. docs/rivals.md explains the columns.",
     ),
 )

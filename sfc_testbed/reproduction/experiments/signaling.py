@@ -111,10 +111,8 @@ _CURVES = CurveSelection(
 EXPERIMENT = Experiment(
     title="Signaling: 63:1 incast without congestion control",
     paper="Fig. 1",
-    shows="The figure shows the queue depth over the first 4 ms of a 63:1 incast without congestion control, "
-    "for OnRamp, Egress BTS, Ingress BTS, and Ingress BTS + Cache, which is SFC. OnRamp settles at about "
-    "13 MB within 2 ms. Egress BTS keeps oscillating and peaks at the level at which OnRamp settles. "
-    "Ingress BTS is steady within 1 ms at a lower level. The cache lowers the level further.",
+    shows="OnRamp settles at about 13 MB within 2 ms. Egress BTS oscillates and peaks at this level. Ingress BTS is "
+    "steady within 1 ms at a lower level, and the cache lowers the level further.",
     scenario=SIGNALING,
     grids={"ci": _GRID, "laptop": _LIVE, "paper": _GRID},
     claims=(
@@ -186,9 +184,8 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         f"There is no congestion control. A sender has at most {WINDOW_BYTES:,} B in flight, which is the "
-        "paper's 13 MB divided by 63 senders. This cap alone decides where the queue settles with OnRamp and "
-        "where it peaks with egress BTS: without flow control, the queue settles there, too. The two claims "
-        "about this level are therefore ours.",
+        "paper's 13 MB divided by 63 senders. This cap alone decides the level at which the queue settles with "
+        "OnRamp and peaks with egress BTS, so the two claims about this level are ours.",
         "Loss recovery is go-back-N, which does not limit the bytes in flight. No packet is lost.",
         "Every scale has the paper's size. Scale laptop runs live on Mininet, which needs root, except for "
         "the runs with other distances between the ToRs.",

@@ -69,11 +69,9 @@ _CURVES = CurveSelection({_NONE: "IRN (no FC)", _ONRAMP: "OnRamp", _SFC: "SFC", 
 EXPERIMENT = Experiment(
     title="Robustness: synchronization and degree",
     paper="Fig. 13",
-    shows="The figure shows the peak shared buffer of any switch for incasts of 64, 128 and 256 senders that "
-    "start within (a) 0, (b) 25, (c) 50 and (d) 100 us. Buffers are unlimited, and a line marks the depth "
-    "at which drops would begin (16 MB). SFC has the lowest peak throughout, and its benefit is larger "
-    "for less synchronized incasts. With SFC's incast estimator, even the synchronized 256:1 incast stays "
-    "below the line.",
+    shows="SFC has the lowest peak buffer throughout, and its benefit is larger for less synchronized incasts. With "
+    "SFC's incast estimator, even the synchronized 256:1 incast stays below 16 MB, at which drops would "
+    "begin.",
     scenario=SYNCHRONIZATION,
     grids={"ci": _grid((8, 16, 32)), "laptop": _grid((16, 32, 64)), "paper": _grid(_PAPER_DEGREES)},
     claims=(
@@ -94,7 +92,7 @@ EXPERIMENT = Experiment(
             at_most=1.0,
         ),
         Judged(
-            "At the largest degree, SFC's peak buffer over that without flow control falls with every longer interval",
+            "At the largest degree, SFC's peak buffer relative to no flow control falls as the interval grows",
             "the benefit is larger as the interval increases",
             _benefit_grows,
         ),

@@ -139,16 +139,13 @@ def tail_latency(
     return Experiment(
         title=f"Tail latency: {traffic} with 8 % incast, HPCC",
         paper=paper,
-        shows="The figure shows (a) the P95 and P99 FCT slowdown of the all-to-all traffic by message size, and the "
-        "distributions of (b) the shared buffer of every switch and (c) the throughput of every receiver, for "
-        "IRN (no flow control), OnRamp and SFC.",
+        shows="The figure has the same panels, for IRN (no flow control), OnRamp and SFC.",
         scenario=scenario,
         grids={"ci": grid, "laptop": grid, "paper": grid},
         claims=(*CLAIMS, *more_claims),
         figure=paper_figure(
-            "P95 and P99 FCT slowdown of the non-incast traffic; shared buffer of every switch, maximum of every "
-            "10 us; throughput of each receiver from the start of its first flow to the end of its last. A "
-            "percentile is missing where too few flows finished.",
+            "P95 and P99 FCT slowdown of the non-incast traffic (missing where too few flows finished); peak buffer of "
+            "every switch in each 10 us; throughput of each receiver.",
             by_size("P99; hollow: P95", CURVES, 95, 99),
             distribution(
                 "switch buffers", CURVES, "Buffer used per switch (MB)", lambda run: buffer_samples(run.queues) / 1e6

@@ -22,9 +22,8 @@ _CURVES = CurveSelection({_PFC: "PFC", _SFC_P: "SFC-P"})
 EXPERIMENT = Experiment(
     title="Testbed: head-of-line blocking",
     paper="Fig. 6",
-    shows="The figure shows (a) the P95 FCT of all-to-all traffic (Hadoop, 30 % load) and (b) the FCT of a 24:1 "
-    "incast beside it, with PFC and SFC-P. In (a), SFC-P is far better, because PFC blocks the links "
-    "between switches. In (b), they are equal. No packet is lost.",
+    shows="SFC-P is far better than PFC for the all-to-all traffic, because PFC blocks the links between switches. "
+    "For the incast, they are equal. No packet is lost.",
     scenario=TESTBED_HOL,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(

@@ -222,8 +222,6 @@ class TableSpec:
     places: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The places by their name in the table's first column."""
     places_heading: str = ""
-    is_on_page: bool = False
-    """Whether the experiment's page in docs/reproduction shows the table."""
 
 
 @dataclass(frozen=True)

@@ -54,9 +54,11 @@ def _run_virtual(
 
 
 def write_run_report(folder: Path, failures: list[str] | None = None) -> Path:
-    """Write the report page; the import is local because plotting libraries are slow to import."""
+    """Write the pages of a run; the imports are local because plotting libraries are slow to import."""
     from sfc_testbed.analysis.report.html_pages import write_run_report as write
+    from sfc_testbed.testbed.execution.watch_page import write_watch_beside
 
+    write_watch_beside([folder], folder)
     return write(folder, failures=failures)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from sfc_testbed.analysis.results.stored import load_run
+from sfc_testbed.analysis.results.stored import Run, load_run
 from sfc_testbed.analysis.timeline.pause_frames import CapturedPort
 from sfc_testbed.analysis.timeline.timeline import write_timeline
 from sfc_testbed.telemetry.atomic_file import replace_file
@@ -51,9 +51,7 @@ def export_perfetto(folder: Path, out: Path) -> ExportedTimeline:
     try:
         topology = stored_topology(run.config)
         peers = _peers(topology)
-        words = () if run.config is None else run.config.captures
-        if not any(names_flow(word) for word in words):  # captures of single flows have no pause frames
-            captures = [_capture(folder, end, topology) for end in named_ports(words, topology)]
+        captures = stored_captures(run, topology)
     except UsageError as error:
         problems.append(f"Names of neighbours and captures are missing: {error}.")
 
@@ -72,6 +70,14 @@ def export_perfetto(folder: Path, out: Path) -> ExportedTimeline:
 def _peers(topology: Topology) -> dict[tuple[str, int], str]:
     """Return the neighbour at each port of each switch."""
     return {(switch, port.number): port.peer.node for switch, ports in topology.ports.items() for port in ports}
+
+
+def stored_captures(run: Run, topology: Topology) -> list[CapturedPort]:
+    """Return the captured ports of a run that may have PFC frames. Captures of single flows have none."""
+    words = () if run.config is None else run.config.captures
+    if any(names_flow(word) for word in words):
+        return []
+    return [_capture(run.folder, end, topology) for end in named_ports(words, topology)]
 
 
 def _capture(folder: Path, end: Port, topology: Topology) -> CapturedPort:

@@ -21,4 +21,4 @@ class Work:
 
 def planned_packets(plan: RunPlan) -> int:
     """Return the number of data packets of all flows of a plan, without retransmissions."""
-    return int((-(-plan.columns.size_bytes // plan.transport.payload_bytes)).sum())
+    return int((-(-plan.flows.size_bytes // plan.transport.payload_bytes)).sum())

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sfc_testbed.analysis.plots.network import draw_network, tiers
+from sfc_testbed.analysis.plots.network import draw_network
+from sfc_testbed.analysis.plots.places import tiers
 from sfc_testbed.topologies.shapes import SHAPES, shape
 
 

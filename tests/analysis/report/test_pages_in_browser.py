@@ -248,8 +248,7 @@ def test_a_legend_hides_curves_and_a_value_shows_under_the_mouse(
     probe = lay_out(browser, page, WIDE)
     box = probe["plots"][-1]
     for y in range(40, int(box["height"]), 5):
-        where = {"x": box["x"] + box["width"] / 3, "y": box["y"] + y}
-        browser.send("Input.dispatchMouseEvent", type="mouseMoved", **where)
+        browser.page.mouse.move(box["x"] + box["width"] / 3, box["y"] + y)
         browser.evaluate("new Promise(done => setTimeout(done, 50))")
         texts = browser.evaluate(_TOOLTIP)
         if texts:

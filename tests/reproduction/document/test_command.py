@@ -95,7 +95,7 @@ def test_a_page_has_the_largest_scale_with_three_seeds_and_the_cause_of_each_cla
         "(../images/x.png)",
         "*Measured* is the median over 3 seeds at scale laptop (3 runs).",
         "| 1 | a | p | m | holds |",
-        "| 2 | b | p | m | **fails** |",
+        "| 2 | b | as 1 | m | **fails** |",
         shown.command,
         "Appendix C has formulas",
         "- **Claims 2, 3.** Because. *Test:* It is.",
@@ -104,6 +104,16 @@ def test_a_page_has_the_largest_scale_with_three_seeds_and_the_cause_of_each_cla
     )
     positions = [text.index(part) for part in parts]
     assert positions == sorted(positions)
+
+
+def test_claims_that_differ_in_a_few_words_share_a_row() -> None:
+    alike = [
+        finding.model_copy(update={"claim": f"With {name}, SFC is better"})
+        for name, finding in zip(("HPCC", "Swift", "DCQCN"), _claims("aba"), strict=True)
+    ]
+    text = pages_of([_summary("theory", "ci").model_copy(update={"claims": tuple(alike)})], {}, {})["theory.md"]
+    assert "| 1, 3 | With *HPCC / DCQCN*, SFC is better | p | m / m | holds |" in text
+    assert "| 2 | With Swift, SFC is better | as 1 | m | **fails** |" in text
 
 
 @pytest.mark.usefixtures("any_claims")

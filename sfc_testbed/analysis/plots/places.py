@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: SFC Testbed contributors
+"""The places of nodes in a picture of a network: hosts at the bottom, switches in rows by their distance from hosts.
+
+This module loads no drawing library.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+
+from sfc_testbed.topologies.model import Topology
+
+Place = tuple[float, float]
+"""The distance from the left edge, from 0 to 1, and the row: 0 for hosts, 1 for ToRs."""
+
+
+def tiers(topology: Topology) -> Mapping[str, int]:
+    """Return the distance of each switch from the nearest host, from 1."""
+    tier = {tor.name: 1 for tor in topology.tors}
+    waiting = deque(tier)
+    while waiting:
+        switch = waiting.popleft()
+        for port in topology.ports[switch]:
+            if not port.peer_is_host and port.peer.node not in tier:
+                tier[port.peer.node] = tier[switch] + 1
+                waiting.append(port.peer.node)
+    return tier
+
+
+def places_of(topology: Topology) -> dict[str, Place]:
+    """Return the place of each node, between 0 and 1 from left to right."""
+    tier = tiers(topology)
+    rows: dict[int, list[str]] = {}
+    for switch in topology.switches:
+        rows.setdefault(tier.get(switch.name, 1), []).append(switch.name)
+    places: dict[str, Place] = {}
+    for height, names in rows.items():
+        for number, name in enumerate(names):
+            places[name] = ((number + 0.5) / len(names), float(height))
+    tors = [switch.name for switch in topology.switches if switch.is_tor]
+    width = 0.9 / max(1, len(rows.get(1, tors)))
+    for tor in tors:
+        under = topology.hosts_of(tor)
+        for number, host in enumerate(under):
+            offset = (number + 0.5) / len(under) - 0.5
+            places[host.name] = (places[tor][0] + offset * width, 0.0)
+    return places
