@@ -38,8 +38,8 @@ BENCHMARKS: Mapping[str, type[Benchmark]] = {
         GrowthFlowsBenchmark,
         PeersBenchmark,
         GrowthBenchmark,
-        SizeBenchmark,
         SwitchBenchmark,
         StartupBenchmark,
+        SizeBenchmark,
     )
 }
