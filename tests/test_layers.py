@@ -46,7 +46,7 @@ LAYERS = (
 # The packages of `testbed`, lowest first; each imports only earlier ones.
 TESTBED = (
     *("errors", "interrupt", "control_plane", "flows", "system", "program", "plan", "targets"),
-    *("recording", "virtual", "live", "execution", "speed", "jobs", "sweep", "validation", "prompt"),
+    *("recording", "watch", "virtual", "live", "execution", "speed", "jobs", "sweep", "validation", "prompt"),
 )
 # The testbed also imports hosts.agent and its modules, which are in the same row.
 ALLOWED = {("sfc_testbed.testbed", "sfc_testbed.hosts")}

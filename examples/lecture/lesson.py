@@ -36,7 +36,7 @@ SETTINGS = {
 def deepest_kb(run: sfc.Run, layer: str) -> float:
     """Return the peak depth of the ports' queues in the switches of a layer, tor or spine."""
     of_ports = run.queues.filter(pl.col("switch").str.starts_with(layer), pl.col("port") >= 0)
-    return (of_ports["high_water_bytes"].max() or 0) / 1000
+    return max(of_ports["high_water_bytes"].to_list(), default=0) / 1000
 
 
 def main() -> None:
@@ -48,10 +48,11 @@ def main() -> None:
         compared = sfc.compare("bystanders", schemes, topology="clos", settings=SETTINGS, p4=programs)
         print(f"\n{name}\n{compared.table()}\n")
         for run in compared.runs:
-            of_others = run.flows.filter(pl.col("tag") == "small", pl.col("dst") != "h32")["slowdown"].max()
+            of_others = run.flows.filter(pl.col("tag") == "small", pl.col("dst") != "h32")["slowdown"].to_list()
             tor, spine = (f"{deepest_kb(run, layer):,.0f} KB" for layer in ("tor", "spine"))
             print(f"{run.config.variant}: deepest queue of a ToR {tor}, of a spine {spine}, pause frames", end=" ")
-            print(f"{run.result.pfc.sent}, slowest small message to another host {of_others:.2f} times its idle time")
+            frames = run.result.pfc.sent if run.result.pfc else 0
+            print(f"{frames}, slowest small message to another host {max(of_others):.2f} times its idle time")
             print(f"  {run.folder}")
 
 

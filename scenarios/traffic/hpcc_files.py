@@ -58,7 +58,7 @@ def parse_hpcc_flows(lines: Sequence[str]) -> LoadedFlows:
     """Parse a flow file. ValueError names an invalid line, or a wrong count."""
     rows, notes = _announced(list(rows_of(lines)))
     starts = [_start(row, len(rows[0].words)) for row in rows]
-    origin_s, more_notes = _origin_s([start.start_s for start in starts])
+    origin_s, more_notes = _origin_s([(start.start_s, row) for start, row in zip(starts, rows, strict=True)])
     return LoadedFlows(
         ((row.line, _request(start, origin_s)) for row, start in zip(rows, starts, strict=True)),
         (*notes, *more_notes),
@@ -122,14 +122,15 @@ def _advice(row: Row) -> str:
     return advice
 
 
-def _origin_s(starts_s: Sequence[Decimal]) -> tuple[Decimal, list[str]]:
+def _origin_s(starts_s: Sequence[tuple[Decimal, Row]]) -> tuple[Decimal, list[str]]:
     """Return the time in the file at which the run begins: 2 s, or the first start if it is not within a second of it.
 
     The simulator's traffic generator begins at 2 s, and its examples begin at other times.
     """
-    first_s = min(starts_s, default=Decimal(START_S))
-    if first_s > _MOST_START_S:
-        raise ValueError(f"start_s: must be at most {_MOST_START_S} s, not {shortened(str(first_s))}")
+    first_s, row = min(starts_s, default=(Decimal(START_S), None))
+    if row is not None and first_s > _MOST_START_S:
+        text = f"start_s: must be at most {_MOST_START_S} s, not {shortened(row.words[-1])}; write the time in seconds"
+        raise ValueError(f"line {row.line}: {text}")
     is_usual = START_S <= first_s < START_S + 1
     origin_s = Decimal(START_S) if is_usual else first_s
     notes = [f"{origin_s.normalize():f} s in the file is the start of the run"] if origin_s else []

@@ -29,6 +29,7 @@ from sfc_testbed.testbed.recording.folder import give_to_caller, make_folder
 if TYPE_CHECKING:
     from sfc_testbed.analysis.results.comparison import HeldClaim
     from sfc_testbed.reproduction.model.experiment import Claim
+    from sfc_testbed.testbed.watch.watch import Watch
 
 
 @dataclass(frozen=True)
@@ -118,12 +119,16 @@ def run_compared(
     *,
     retry: bool = False,
     jobs: int = 1,
+    watch: Watch | None = None,
 ) -> ComparedRuns:
-    """Run the requests, `jobs` virtual ones at a time, and write the page. Interrupted if no run has a result."""
+    """Run the requests, `jobs` virtual ones at a time, and write the page. Interrupted if no run has a result.
+
+    `watch` shows runs while they are active, unless several run at a time.
+    """
     if jobs > 1:
         runs, missing = _run_in_jobs(requests, plans, out, reporter, jobs)
     else:
-        runs, missing = _run_all(requests, plans, out, reporter, retry=retry)
+        runs, missing = _run_all(requests, plans, out, reporter, retry=retry, watch=watch)
     is_interrupted = runs[-1].interrupted or bool(missing)
     with _kept(runs, missing):
         held = _judged(claims, runs)
@@ -163,7 +168,13 @@ def _write_page(
 
 
 def _run_all(
-    requests: Sequence[RunSpec], plans: Sequence[RunPlan], out: Path, reporter: Reporter, *, retry: bool
+    requests: Sequence[RunSpec],
+    plans: Sequence[RunPlan],
+    out: Path,
+    reporter: Reporter,
+    *,
+    retry: bool,
+    watch: Watch | None,
 ) -> tuple[list[StoredRun], list[str]]:
     """Return the runs up to an interruption, and the names of the runs that are missing. Interrupted if none ran."""
     runs: list[StoredRun] = []
@@ -171,7 +182,7 @@ def _run_all(
     for request, plan in zip(requests, plans, strict=True):
         try:
             with _kept(runs, names[len(runs) :]):
-                runs.append(execute_retrying(request, plan, out, reporter, retry=retry))
+                runs.append(execute_retrying(request, plan, out, reporter, retry=retry, watch=watch))
         except Interrupted:
             if not runs:
                 raise

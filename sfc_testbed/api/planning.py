@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sfc_testbed.api.reporter import Reporter
 from sfc_testbed.request.spec import RunSpec
@@ -19,6 +20,9 @@ from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 from sfc_testbed.testbed.system.limits import cores, idle_cores, raise_open_files
 from sfc_testbed.testbed.targets import capabilities
 from sfc_testbed.testbed.virtual.worker_choice import best_workers
+
+if TYPE_CHECKING:
+    from sfc_testbed.testbed.watch.watch import Watch
 
 
 def checked(
@@ -92,8 +96,14 @@ def with_workers(plan: RunPlan, workers: int | None) -> RunPlan:
 
 
 def execute_plan(
-    plan: RunPlan, out: Path, reporter: Reporter, clock: Clock | None = None, *, page: bool = True
+    plan: RunPlan,
+    out: Path,
+    reporter: Reporter,
+    clock: Clock | None = None,
+    *,
+    page: bool = True,
+    watch: Watch | None = None,
 ) -> StoredRun:
-    """Run a plan with reports of its progress. `page`: whether to write its page."""
+    """Run a plan with reports of its progress. `page`, `watch`: as in `execute`."""
     with reporter.run(f"{plan.config.scenario} {plan.config.variant}") as progress:
-        return execute(plan, out, progress, clock, page=page)
+        return execute(plan, out, progress, clock, page=page, watch=watch)

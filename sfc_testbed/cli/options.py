@@ -190,6 +190,12 @@ Retry = Annotated[
         help="Repeat a late run at the smallest dilation that would have been on time, even above --dilation.",
     ),
 ]
+WatchPage = Annotated[
+    bool,
+    typer.Option(
+        "--watch", help="Show the network in a browser while it runs, at the address on 127.0.0.1 that is printed."
+    ),
+]
 RunWorkers = Annotated[
     str,
     typer.Option(

@@ -11,9 +11,11 @@ import io
 import json
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from os_helpers.visible import visible
+from sfc_testbed.place import command_name
 
 if TYPE_CHECKING:
     from sfc_testbed.api.console import TextConsole
@@ -76,6 +78,14 @@ def __getattr__(name: str) -> TextConsole:
 def say(text: str) -> None:
     """Print one line on stdout; a line end within the text becomes an escape."""
     _print("console", text)
+
+
+def say_page(page: Path | None, *, is_watched: bool) -> None:
+    """Print where the page of a run or comparison is, and after `--watch` the command that plays it again."""
+    if page is not None:
+        say(f"report: {page}")
+        if is_watched:
+            say(f"replay: {command_name()} watch {page.parent}")
 
 
 def complain(text: str, style: str = "") -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sfc_testbed.testbed.jobs.job import Tell
     from sfc_testbed.testbed.plan.plan import RunPlan
     from sfc_testbed.testbed.virtual.ranks import Ranks
+    from sfc_testbed.testbed.watch.watch import Watch
 
 EXCHANGES = ("memory", "mpi")
 
@@ -56,6 +57,31 @@ def _terminal_reporter(*, quiet: bool) -> Reporter:
     from sfc_testbed.cli.output import console, errors
 
     return TerminalReporter(errors, None if quiet else console)
+
+
+@contextmanager
+def watched(reporter: Reporter, plans: Sequence[RunPlan], *, is_wanted: bool) -> Iterator[Watch | None]:
+    """Provide the page of the plans' runs and print its address; None without `--watch`.
+
+    UsageError if a network is too large for a page.
+    """
+    if not is_wanted:
+        yield None
+        return
+    from sfc_testbed.analysis.watch.scene import MOST_NODES  # loads slowly, as the page does
+    from sfc_testbed.testbed.watch.watch import watching
+
+    for topology in (plan.topology for plan in plans):
+        nodes = len(topology.hosts) + len(topology.switches)
+        if nodes > MOST_NODES:
+            raise UsageError(f"--watch: {nodes:,} hosts and switches; a page draws at most {MOST_NODES:,}")
+    with watching() as watch:
+        reporter.note(f"watch: {watch.url}")
+        try:
+            yield watch
+        finally:
+            if watch.trouble is not None:
+                reporter.note(f"! the page of --watch ended early: {watch.trouble}", WARNING)
 
 
 def note_retry(line: str) -> None:

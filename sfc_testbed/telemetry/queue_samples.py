@@ -84,7 +84,7 @@ def queue_rows(samples: Samples, *, switch: str, start_ns: int, dilation_factor:
     Samples up to model time 0 are left out, and so are samples of a (port, class) whose queue was empty during the
     whole interval. The whole buffer has a row for every interval. Raise ValueError if a depth does not fit 32 bits.
     """
-    selected = samples[_is_in_trace(samples, start_ns)]
+    selected = samples[(samples["time_ns"] > start_ns) & is_of_queue(samples)]
     selected = selected[np.lexsort((selected["class"], selected["port"], selected["time_ns"]))]
     columns: dict[str, Any] = {
         "time_us": model_us(selected["time_ns"], start_ns=start_ns, dilation_factor=dilation_factor),
@@ -102,7 +102,7 @@ def link_rows(samples: Samples, *, switch: str, start_ns: int, dilation_factor: 
 
     Samples up to model time 0 are left out. Raise ValueError if a link's bytes do not fit 32 bits.
     """
-    later = samples[_is_link(samples) & (samples["time_ns"] > start_ns)]
+    later = samples[_describes_link(samples) & (samples["time_ns"] > start_ns)]
     later = later[np.lexsort((-later["part"], later["port"], later["time_ns"]))]
     is_loss = later["part"] == _LOSS
     selected = later[~is_loss]
@@ -119,15 +119,22 @@ def link_rows(samples: Samples, *, switch: str, start_ns: int, dilation_factor: 
     return pl.DataFrame(columns, schema=dict(LINKS.dtypes))
 
 
-def _is_link(samples: Samples) -> NDArray[np.bool_]:
+def is_of_link(samples: Samples) -> NDArray[np.bool_]:
+    """Return which samples are of the bytes that links sent and received."""
+    selected: NDArray[np.bool_] = _describes_link(samples) & (samples["part"] != _LOSS)
+    return selected
+
+
+def _describes_link(samples: Samples) -> NDArray[np.bool_]:
+    """Return which samples belong to the trace of links."""
     selected: NDArray[np.bool_] = (samples["class"] < 0) & (samples["port"] != WHOLE_BUFFER)
     return selected
 
 
-def _is_in_trace(samples: Samples, start_ns: int) -> NDArray[np.bool_]:
-    whole_buffer = samples["port"] == WHOLE_BUFFER
-    is_seen = (samples["time_ns"] > start_ns) & (whole_buffer | (samples["high_water_bytes"] > 0))
-    selected: NDArray[np.bool_] = is_seen & (samples["part"] <= 0) & ~_is_link(samples)
+def is_of_queue(samples: Samples) -> NDArray[np.bool_]:
+    """Return which samples belong to the trace of queues, without samples of queues that were empty."""
+    is_shown = (samples["port"] == WHOLE_BUFFER) | (samples["high_water_bytes"] > 0)
+    selected: NDArray[np.bool_] = is_shown & (samples["part"] <= 0) & ~_describes_link(samples)
     return selected
 
 

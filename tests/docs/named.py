@@ -28,6 +28,8 @@ from softswitch.p4runtime import command as grpc_command
 from tests.docs.commands import PYTHON, RUNNER
 from tests.tree import ROOT
 
+PROMPT_FORMS = (("watch", "--web"),)
+"""Forms of verbs of the prompt that have the name of another verb of the command."""
 Complaint = str | None
 _SETTINGS: Mapping[str, set[str]] = {
     "": {field for scenario in SCENARIOS.values() for field in scenario.workload.model_fields},
@@ -81,6 +83,8 @@ def complaint_about_command(words: Sequence[str]) -> Complaint:
 def complaint_about_verb(words: Sequence[str]) -> Complaint:
     """Return what is wrong with a verb and its arguments."""
     verb, *rest = words
+    if tuple(words) in PROMPT_FORMS:
+        return None
     if verb not in VERBS and not verb.startswith("-"):
         return None if _PLACEHOLDER.match(verb) else f"unknown verb {verb}"
     complaints = [complaint_about_options(words)]

@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Runs the command in this process in a new folder, and checks its output, exit code and files.
 
-The command is stopped where a run, a sweep, a reproduction, a validation or a network would start; all code before that
-runs, including the checks of the output folder. For `clean`, which ends processes, and `doctor`, which tests the
-machine, only the arguments are parsed. The machine's capabilities for live runs are not checked, so that all machines
-behave the same.
+The command is stopped where a run, its page, a sweep, a reproduction, a validation or a network would start; all code
+before that runs, including the checks of the output folder. For `clean`, which ends processes, and `doctor`, which
+tests the machine, only the arguments are parsed. The machine's capabilities for live runs are not checked, so that all
+machines behave the same.
 """
 
 import contextlib
@@ -36,6 +36,7 @@ _STARTS = (
     "sfc_testbed.cli.verbs.reproduce.reproduce",
     "sfc_testbed.cli.verbs.validate.validate",
     "sfc_testbed.cli.verbs.clean.clean",
+    "sfc_testbed.testbed.watch.watch.watching",
 )
 
 

@@ -142,7 +142,10 @@ def test_flow_files_of_simulators_are_read(tmp_path: Path, text: str, note: str)
         ("1\n0 1 3 100 4095.999 2\n", "line 2 is not"),
         ("1\n0 1 3 100 5 -2\n", "line 2 is not"),
         ("1\n0 1 3 100 5 2 7\n", "line 2 is not"),
-        ("1\n0 1 3 100 5 2000000000\n", "start_s: must be at most 3600 s, not 2000000000"),
+        (
+            "2\n0 1 3 100 5 2000000001\n1 2 3 100 5 2000000000\n",
+            "line 3: start_s: must be at most 3600 s, not 2000000000; write the time in seconds",
+        ),
         ("1\n0 1 3 100 1000000000000 2\n", "lasts as long as the run, write 10000000000"),
         ("1\n0 1 3 100 0 2\n", "at least 1 B, not 0; for a flow that lasts as long as the run, write 10000000000"),
         ("1\n0 1 3 -1 2\n", "not -1; for a flow that lasts as long as the run, write 10000000000"),

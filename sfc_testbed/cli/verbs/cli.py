@@ -12,7 +12,7 @@ from typing import IO, Annotated
 import typer
 
 from sfc_testbed.cli.listing import words
-from sfc_testbed.cli.options import HostsImage, LoadBalancingName, P4Program, Settings, SwitchName, Uses
+from sfc_testbed.cli.options import HostsImage, LoadBalancingName, P4Program, Settings, SwitchName, Uses, WatchPage
 from sfc_testbed.cli.output import EXIT_INVALID, console
 from sfc_testbed.native.first_use import prepare
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
@@ -54,6 +54,7 @@ def verb(
             help="Run the commands in this file (`-`: stdin) instead of a prompt; exit with 3 at the first failure.",
         ),
     ] = None,
+    watch: WatchPage = False,
     use: Uses = None,
 ) -> None:
     chosen = parse_settings(settings or ())
@@ -78,7 +79,7 @@ def verb(
 
     from sfc_testbed.testbed.prompt.start import open_prompt  # loads Mininet, which is installed as checked above
 
-    if not open_prompt(request, console, lines):
+    if not open_prompt(request, console, lines, is_watched=watch):
         raise typer.Exit(EXIT_INVALID)
 
 

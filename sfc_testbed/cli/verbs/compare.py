@@ -30,9 +30,10 @@ from sfc_testbed.cli.options import (
     SwitchName,
     TopologyName,
     Uses,
+    WatchPage,
 )
-from sfc_testbed.cli.output import EXIT_CLAIM, say, say_json, warn, with_fields
-from sfc_testbed.cli.planning import checked, end_by_outcome, reporter
+from sfc_testbed.cli.output import EXIT_CLAIM, say_json, say_page, warn, with_fields
+from sfc_testbed.cli.planning import checked, end_by_outcome, reporter, watched
 from sfc_testbed.cli.seeds import chosen_seeds
 from sfc_testbed.request.load_balancing import scheme_with
 from sfc_testbed.request.network_file import read_network_file
@@ -76,6 +77,7 @@ def verb(
     claims: ClaimsFile = None,
     retry: Retry = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
+    watch: WatchPage = False,
     json: Json = False,
     use: Uses = None,
 ) -> None:
@@ -116,7 +118,8 @@ def verb(
     plans = checked(requests, out)
     shown = reporter(quiet=json)
     note_dilations(plans, shown)
-    done = run_compared(requests, plans, out, shown, claimed, retry=retry)
+    with watched(shown, plans, is_wanted=watch) as page:
+        done = run_compared(requests, plans, out, shown, claimed, retry=retry, watch=page)
     with interruptible():  # everything is stored by now
         comparison = done.compared()
         if json:
@@ -127,8 +130,7 @@ def verb(
             from sfc_testbed.cli.output import console
 
             console.print(comparison_table(comparison))
-            if done.page is not None:
-                say(f"report: {done.page}")
+            say_page(done.page, is_watched=watch)
     for failure in done.failures:
         warn(failure)
     if done.is_interrupted:

@@ -35,14 +35,16 @@ from sfc_testbed.cli.options import (
     SwitchName,
     TopologyName,
     Uses,
+    WatchPage,
 )
-from sfc_testbed.cli.output import say, say_json, warn, with_fields
+from sfc_testbed.cli.output import say_json, say_page, warn, with_fields
 from sfc_testbed.cli.planning import (
     checked,
     end_by_outcome,
     over_ranks,
     ranks_of,
     reporter,
+    watched,
 )
 from sfc_testbed.request.network_file import read_network_file
 from sfc_testbed.request.settings import parse_settings
@@ -79,6 +81,7 @@ def verb(
     workers: RunWorkers = "auto",
     exchange: ExchangeName = "memory",
     retry: Retry = False,
+    watch: WatchPage = False,
     json: Json = False,
     use: Uses = None,
 ) -> None:
@@ -123,25 +126,26 @@ def verb(
     from sfc_testbed.api.planning import execute_plan
     from sfc_testbed.api.retrying import execute_retrying
 
-    if clock_of_ranks is None:
-        run = execute_retrying(request, plan, out, shown, retry=retry, page=False)
-    else:
-        run = execute_plan(plan, out, shown, clock_of_ranks, page=False)
-    with interruptible():  # everything is stored by now
-        if json:
-            say_json(with_fields(run.result.to_json(), folder=str(run.folder)))
+    with watched(shown, [plan], is_wanted=watch) as page:
+        if clock_of_ranks is None:
+            run = execute_retrying(request, plan, out, shown, retry=retry, page=False, watch=page)
         else:
-            from sfc_testbed.analysis.report.terminal_tables import run_table
-            from sfc_testbed.cli.output import console
+            run = execute_plan(plan, out, shown, clock_of_ranks, page=False, watch=page)
+        with interruptible():  # everything is stored by now
+            if json:
+                say_json(with_fields(run.result.to_json(), folder=str(run.folder)))
+            else:
+                from sfc_testbed.analysis.report.terminal_tables import run_table
+                from sfc_testbed.cli.output import console
 
-            console.print(run_table(run.result, plan.config))
+                console.print(run_table(run.result, plan.config))
 
-    from sfc_testbed.testbed.execution.execute import with_page
-    from sfc_testbed.testbed.recording.outcome import Silent
+        from sfc_testbed.testbed.execution.execute import with_page
+        from sfc_testbed.testbed.recording.outcome import Silent
 
-    run = with_page(run, Silent())
-    if run.report is not None and not json:
-        say(f"report: {run.report}")
+        run = with_page(run, Silent())
+    if not json:
+        say_page(run.report, is_watched=watch)
     for failure in run.failures:
         warn(failure)
     end_by_outcome([run])

@@ -31,6 +31,7 @@ from sfc_testbed.testbed.virtual.simulation import simulate
 
 if TYPE_CHECKING:
     from sfc_testbed.analysis.results.result import RunResult
+    from sfc_testbed.testbed.watch.watch import Watch  # needs modules that a run without a page does without
 
 
 def _run_live(
@@ -101,7 +102,13 @@ def _folder_name(config: RunConfig) -> str:
 
 
 def execute(
-    plan: RunPlan, parent: Path, progress: Progress, clock: Clock | None = None, *, page: bool = True
+    plan: RunPlan,
+    parent: Path,
+    progress: Progress,
+    clock: Clock | None = None,
+    *,
+    page: bool = True,
+    watch: Watch | None = None,
 ) -> StoredRun:
     """Run a plan, store its results and return them.
 
@@ -109,7 +116,7 @@ def execute(
     hosts' code raised an exception, the result is invalid and says where. Raises Interrupted if Ctrl-C left no result:
     the folder is removed if nothing was measured, else the traces are kept. `clock` replaces the plan's clock, for a
     network that is up already. With `page=False`, or after Ctrl-C, the report page is left out; `report` can draw it
-    later.
+    later. `watch` shows the run while it is active.
     """
     run = clock or CLOCKS[plan.config.clock]
     with interruptible() as interrupt:
@@ -117,7 +124,7 @@ def execute(
         folder = make_folder(parent.absolute(), _folder_name(plan.config))
         with _failing_in_one_line(folder, interrupt):
             try:
-                result = _measure(plan, folder, progress, interrupt, run)
+                result = _measure(plan, folder, progress, interrupt, run, watch)
             except Crashed as error:
                 result = _result_of_crash(folder, error)
             except KeyboardInterrupt as error:
@@ -139,9 +146,11 @@ def with_page(run: StoredRun, progress: Progress) -> StoredRun:
     return replace(run, report=report, interrupted=report is None, failures=failures)
 
 
-def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interrupt, run: Clock) -> RunResult:
+def _measure(
+    plan: RunPlan, folder: Path, progress: Progress, interrupt: Interrupt, run: Clock, watch: Watch | None
+) -> RunResult:
     write_inputs(plan, folder)
-    recorder = Recorder(plan, folder)
+    recorder = Recorder(plan, folder) if watch is None else watch.recorder(plan, folder)
     try:
         with recorder, _describing_crashes(folder):
             outcome = run(plan, folder, recorder, progress, interrupt)
@@ -157,6 +166,8 @@ def _measure(plan: RunPlan, folder: Path, progress: Progress, interrupt: Interru
         result = build_result(plan.config, counters, plan.flows.waits, **traces)
         result = result.model_copy(update={"verdict_reasons": (*result.verdict_reasons, *outcome.notes)})
         write_result(folder, result)
+        if watch is not None:
+            watch.end(f"The verdict is {result.verdict}.", result.verdict_reasons)
         interrupt.raises_if_urgent = False
         recorder.remove_journal()
     finally:

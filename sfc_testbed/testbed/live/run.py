@@ -255,7 +255,7 @@ class _Run:
         period_ns = 1000 * suppression_period_us(self.plan.switch_settings, self.plan.dilation)
         sample_ns = self.plan.dilation.wall_ns(LINK_SAMPLE_NS)
         self.start_ns = in_phase(time.monotonic_ns() + margin_ns, self.network.epoch_ns, period_ns, sample_ns)
-        self.recorder.begin(self.start_ns - self.network.epoch_ns)
+        self.recorder.begin(self.start_ns - self.network.epoch_ns, self.start_ns)
         self.captures.begin(self.start_ns, common_epoch_ns(self.network))
         self._plan_faults(faults)
         for agent in self.agents:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from os_helpers.cache import CacheRefused
 from os_helpers.kept import DIGITS, CacheGone, kept_file
@@ -25,12 +26,14 @@ from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.program.declared import Program
 from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS
 from sfc_testbed.testbed.program.sources import OWN_PROGRAM, SOURCES
+from softswitch.codegen.ir.source import CodegenError
 from softswitch.p4c import COMPILER, CompileError, compile_source, program_folder
 
 BUILT_IN = "built-in"
 """The argument of `--p4` that selects the testbed's program, for comparisons with other programs."""
 MOST_BYTES = 64_000_000
 _JSON_MAJOR = 2
+_NAME = "the file"
 _LONGEST_NAME = 32
 
 
@@ -52,7 +55,20 @@ def declarations_of(program: P4Program | None) -> Program:
 @lru_cache(maxsize=8)
 def _declared(text: str) -> Program:
     """Parse a program, once for all jobs of a sweep."""
-    return Program(json.loads(text))
+    return Program(_document(text))
+
+
+def _document(text: str) -> Any:
+    """Return the document in a program, which is not always JSON: BMv2 and softswitch also read line breaks in strings.
+
+    Raise CodegenError.
+    """
+    try:
+        return json.loads(text)
+    except ValueError:
+        from softswitch.codegen.load.document import read_document  # few programs need it
+
+        return read_document(text.encode(), _NAME)
 
 
 def program_file(program: P4Program | None) -> Path:
@@ -139,15 +155,29 @@ def _check_is_program(word: str, text: str) -> None:
     This checks everything that is read before a switch starts.
     """
     try:
-        document = json.loads(text)
+        document = _document(text)
         if document["__meta__"]["version"][0] == _JSON_MAJOR:
             Program(document)
             json.dumps(
                 document, ensure_ascii=False
             ).encode()  # JSON may contain lone surrogates, which UTF-8 cannot encode
             return
-    except json.JSONDecodeError as error:
-        raise UsageError(f"--p4 {word}: neither P4 (its name ends in .p4) nor JSON: {error}") from error
+    except CodegenError as error:
+        reason = str(error).removeprefix(f"{_NAME} is not JSON: ")
+        raise UsageError(f"--p4 {word}: neither P4 (its name ends in .p4) nor JSON: {reason}") from error
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         pass
-    raise UsageError(f"--p4 {word}: not a P4 program as {COMPILER} compiles it (BMv2 JSON of version {_JSON_MAJOR})")
+    kind = f"a P4 program as {COMPILER} compiles it (BMv2 JSON of version {_JSON_MAJOR})"
+    raise UsageError(f"--p4 {word}: not {kind}{_fault_of(text)}")
+
+
+def _fault_of(text: str) -> str:
+    """Return what softswitch says about a program that is refused, with the place, or nothing if it accepts it."""
+    from softswitch.codegen.load.document import read_document
+    from softswitch.codegen.load.program import load_program
+
+    try:
+        load_program(read_document(text.encode(), _NAME), _NAME)
+    except CodegenError as error:
+        return f": {error}"
+    return ""

@@ -71,6 +71,8 @@ class SignalsInOrder:
 
 
 def watch(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
+    if list(words) == ["--web"]:
+        return f"watch: {session.watch()}"
     switch = session.switch(words[0])
     rest = list(words[1:])
     has_time = len(rest) > 1 or (bool(rest) and rest[0].endswith("s") and rest[0] not in session.topology.switch)
@@ -153,8 +155,9 @@ VERBS = {
         bts,
     ),
     "watch": Verb(
-        ("SWITCH [PORT] [SECONDS]", "SWITCH SECONDS"),
-        "draws a live curve of a queue, or of the whole buffer, until a key is pressed",
+        ("SWITCH [PORT] [SECONDS]", "SWITCH SECONDS", "--web"),
+        "draws a live curve of a queue, or of the whole buffer, until a key is pressed; `--web` shows the network in a "
+        "browser, at the printed address",
         watch,
     ),
 }

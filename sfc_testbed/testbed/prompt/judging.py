@@ -150,8 +150,9 @@ def scenario(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> 
     terminal.say(f"{len(plan.flows)} flows of {words[0]}, {plan.config.duration_ms:g} ms at most")
     if unfinished := session.journal.unfinished():
         terminal.say(f"messages under way end unfinished: {len(unfinished)} (`wait` first to let them finish)")
+    watch = None if session.page is None else session.page.watch
     with session.emptied():
-        stored = execute(plan, _RUNS, Silent(), _on(session))
+        stored = execute(plan, _RUNS, Silent(), _on(session), watch=watch)
     return _outcome(stored.result, stored.report)
 
 

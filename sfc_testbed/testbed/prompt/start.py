@@ -19,11 +19,12 @@ from sfc_testbed.testbed.prompt.shell import Shell, run_lines
 from sfc_testbed.testbed.prompt.terminal import Terminal
 
 
-def open_prompt(request: RunSpec, console: Console, script: IO[str] | None = None) -> bool:
+def open_prompt(request: RunSpec, console: Console, script: IO[str] | None = None, *, is_watched: bool = False) -> bool:
     """Start the request's network and run the prompt until the user leaves, or execute a script.
 
     Everything is removed afterwards. Ctrl-C interrupts the start and ends a script. At the prompt it has the prompt's
-    own meaning. Returns False if a line of the script failed.
+    own meaning. `is_watched`: whether to open the page that shows the network. Returns False if a line of the script
+    failed.
     """
     with interruptible() as interrupt, open_session(request, interrupt, partial(_say, console)) as session:
         hosts = session.topology.hosts
@@ -36,6 +37,8 @@ def open_prompt(request: RunSpec, console: Console, script: IO[str] | None = Non
             "`help`, `exit`",
             soft_wrap=True,
         )
+        if is_watched:
+            _say(console, f"watch: {session.watch()}")
         terminal = Terminal(lambda text: output(text), console, has_keys=None if script is None else False)
         shell = Shell(session, terminal, sys.stdin)
         with prompting():

@@ -48,9 +48,7 @@ class Recorder:
         self._folder = folder
         self.ends = FlowEnds(len(plan.flows))
         self._journal = new_journal(folder, [switch.name for switch in plan.topology.switches], plan.dilation.factor)
-        self._writers = {
-            kind: SegmentWriter(self._journal.segments(schema), schema) for kind, schema in SCHEMAS.items()
-        }
+        self._writers = {kind: self.writer(schema) for kind, schema in SCHEMAS.items()}
         self._save_due_s = time.monotonic() + SAVE_SECONDS
         self.problems: tuple[str, ...] = ()
         """Sentences about data that could not be written to the traces. Set by `close`."""
@@ -70,8 +68,15 @@ class Recorder:
         """Whether records should be saved now."""
         return time.monotonic() >= self._save_due_s
 
-    def begin(self, start_ns: int) -> None:
-        """Note that model time 0 is at `start_ns` on the clock of the queue samples."""
+    def writer(self, schema: TraceSchema) -> SegmentWriter:
+        """Return the writer of a trace's segments."""
+        return SegmentWriter(self._journal.segments(schema), schema)
+
+    def begin(self, start_ns: int, zero_ns: int | None = None) -> None:
+        """Note that model time 0 is at `start_ns` on the clock of the queue samples.
+
+        `zero_ns`, in a live run, is the same instant on CLOCK_MONOTONIC.
+        """
         self._journal.note(start_ns=start_ns)
 
     def take(self, record: Record) -> None:

@@ -22,10 +22,16 @@ LANGUAGE = ("--std", "p4-16")
 _PLAIN = re.compile(r"[\w./+@%:=,-]+", re.ASCII)
 """The file names that are safe for p4c, which passes them to its preprocessor through a shell (docs/security.md)."""
 _ERROR = re.compile(r"\berror:|\bsyntax error\b|Compiler Bug|Unimplemented")
-_NO_REASON = re.compile(r"--Werror=overlimit|Preprocessor returned exit code|compilation terminated|---- Actual error:")
-"""Lines that say only that there were errors."""
+_NO_REASON = re.compile(
+    r"errors encountered, aborting|Preprocessor returned exit code|compilation terminated"
+    r"|---- (?:Actual error|Originating from):"
+)
+"""Lines that say only that there were errors, or introduce a reason."""
 _NO_PROGRAM = re.compile(r"--Wwarn=missing")
 """The warning with which p4c ends without a JSON for a source without a `main`."""
+_SOURCE_PLACE = re.compile(r"[^/(:][^(:]*\(\d+\):")
+"""The start of a line about a source of the user. The paths of p4c's own sources are absolute."""
+_NAME = re.compile(r"\berror: (\w+):")
 _SHOWN_LINES = 3
 _DIGITS = 24
 
@@ -99,6 +105,19 @@ def _error_summary(process: subprocess.CompletedProcess[str]) -> str:
     lines = [" ".join(line.split()) for line in (process.stderr + process.stdout).splitlines()]
     messages = [line for line in lines if line.strip(" ^|~") and not _NO_REASON.search(line)]
     found = (n for pattern in (_ERROR, _NO_PROGRAM) for n, line in enumerate(messages) if pattern.search(line))
-    messages = messages[next(found, 0) :]
-    summary = "; ".join(messages[:_SHOWN_LINES]) or f"exit status {process.returncode} without a message"
+    first = next(found, 0)
+    shown = [*_use_of_a_library(messages, first), *messages[first:]]
+    summary = "; ".join(shown[:_SHOWN_LINES]) or f"exit status {process.returncode} without a message"
     return f"{COMPILER}: {summary}"
+
+
+def _use_of_a_library(messages: list[str], first: int) -> list[str]:
+    """Return the line about the user's source that led to an error in a source of p4c, such as v1model.p4.
+
+    This line is a part of the error, or an earlier warning about the same name.
+    """
+    if not messages or not messages[first].startswith("/"):
+        return []
+    name = _NAME.search(messages[first])
+    before = [line for line in messages[:first] if name is not None and f": {name[1]}: " in line]
+    return [line for line in [*messages[first:], *before] if _SOURCE_PLACE.match(line)][:1]

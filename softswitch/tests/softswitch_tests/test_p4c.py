@@ -81,8 +81,30 @@ def test_compiler_errors_are_shown_in_one_line(compiler: Path, tmp_path: Path) -
             "[--Wwarn=missing] warning: Program does not contain a `main' module\n",
             "[--Wwarn=missing] warning: Program does not contain a `main' module",
         ),
+        (
+            "./basic.p4(13): [--Werror=overlimit] error: 99999999999: does not support bitstrings this large\n"
+            "struct m { bit<99999999999>\n               ^^^^^^^^^^^\n"
+            "[--Werror=overlimit] error: 1 errors encountered, aborting compilation\n",
+            "./basic.p4(13): [--Werror=overlimit] error: 99999999999: does not support bitstrings this large; "
+            "struct m { bit<99999999999>",
+        ),
+        (
+            "./basic.p4(9): [--Wwarn=unused] warning: unused\n"
+            "./basic.p4(32): [--Wwarn=deprecated] warning: clone3: Using deprecated feature clone3.\n clone3(x);\n"
+            "/include/v1model.p4(595)\nextern void clone3<T>\n            ^^^^^^\n"
+            "/include/v1model.p4(595): [--Werror=unknown] error: clone3: unknown extern function\n",
+            "./basic.p4(32): [--Wwarn=deprecated] warning: clone3: Using deprecated feature clone3.; "
+            "/include/v1model.p4(595): [--Werror=unknown] error: clone3: unknown extern function",
+        ),
+        (
+            "/include/v1model.p4(751): [--Werror=type-error] error: 'package V1Switch'\npackage V1Switch<H, M>(\n"
+            "  ---- Actual error:\n  /include/v1model.p4(756): dep: No argument supplied for parameter\n"
+            "  ---- Originating from:\n  ./sub/basic.p4(75): Constructor invocation does not match 'V1Switch'\n",
+            "./sub/basic.p4(75): Constructor invocation does not match 'V1Switch'; "
+            "/include/v1model.p4(751): [--Werror=type-error] error: 'package V1Switch'; package V1Switch<H, M>(",
+        ),
     ],
-    ids=["syntax", "include", "type", "main"],
+    ids=["syntax", "include", "type", "main", "width", "deprecated", "constructor"],
 )
 def test_file_line_and_reason_of_an_error_are_shown(output: str, summary: str, compiler: Path, tmp_path: Path) -> None:
     (tmp_path / "output").write_text(output)
@@ -108,6 +130,9 @@ BROKEN = {
     "field": ("hdr.ipv4.ttl - 1", "hdr.ipv4.ttll - 1", "(36): [--Werror=type-error] error: Field ttll is not a member"),
     "types": ("dst = dst;", "dst = hdr.ipv4;", "Cannot cast implicitly type 'header ipv4_h' to type 'bit<48>'"),
     "state": ("0x0800: ipv4;", "0x0800: ipv5;", "(18): [--Werror=not-found] error: ipv5: declaration not found"),
+    "width": ("bit<32> next_hop; }", "bit<99999999999> next_hop; }", "(13): [--Werror=overlimit] error: 99999999999:"),
+    "old API": ("mark_to_drop(std)", "clone3(CloneType.I2E, 32w1, std)", "(32): [--Wwarn=deprecated] warning: clone3:"),
+    "arguments of main": ("V1Switch(P(), ", "V1Switch(", "(75): Constructor invocation"),
     "twice": ("action rewrite(", "action route(", "(39): [--Werror=duplicate] error: route: Duplicates declaration"),
 }
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import ARP, Ether
+from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Packet, Raw
 
 from sfc_testbed.hosts.io.namespaces import network_namespace
@@ -105,6 +105,9 @@ def _frames(network: Any) -> dict[str, Packet]:
         / ARP(pdst=str(first.gateway_ip), psrc=str(first.ip)),
         "ARP for a host": Ether(src=first.mac, dst=BROADCAST) / ARP(pdst=str(second.ip), psrc=str(first.ip)),
         "ARP for loopback": Ether(src=first.mac, dst=BROADCAST) / ARP(pdst="127.0.0.1", psrc=str(first.ip)),
+        "a VLAN tag": up / Dot1Q(vlan=100) / to_second / UDP() / body,
+        "a priority tag": up / Dot1Q(vlan=0, prio=5) / to_second / UDP() / body,
+        "two tags": up / Dot1AD() / Dot1Q() / to_second / UDP() / body,
         "IPv6": Ether(src=first.mac, dst="33:33:00:00:00:01") / IPv6(src="fe80::1", dst="ff02::1") / body,
         "LLDP": Ether(src=first.mac, dst="01:80:c2:00:00:0e", type=0x88CC) / Raw(b"\2\7\4" + bytes(50)),
         "loopback of the switch's kernel": kernel / IP(src=str(first.ip), dst="127.0.0.1") / ICMP(),

@@ -14,7 +14,13 @@ from os_helpers.cache import cache_dir
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.plan import plan_network, plan_run
-from sfc_testbed.testbed.program.user_program import compiled_program, program_file, read_program, read_programs
+from sfc_testbed.testbed.program.user_program import (
+    compiled_program,
+    declarations_of,
+    program_file,
+    read_program,
+    read_programs,
+)
 from softswitch.p4c import program_folder
 from tests.switch_bmv2.program.recompile import needs_p4c
 from tests.testbed.program.own import OURS, renamed
@@ -51,9 +57,10 @@ def _refusal(word: str) -> str:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", "neither P4 (its name ends in .p4) nor JSON"),
+        ("", "neither P4 (its name ends in .p4) nor JSON: Expecting value"),
         ("{}", "not a P4 program as p4c-bm2-ss compiles it (BMv2 JSON of version 2)"),
         ("[" * 100_000, "not a P4 program"),
+        ('{"a": 1 "b": 2}', "neither P4 (its name ends in .p4) nor JSON"),
         (renamed('"version" : [2,', '"version" : [3,'), "not a P4 program"),
         (renamed('"pipelines"', '"pipes"'), "not a P4 program"),
         (renamed('"name" : "SfcIngress.bts.bts_trigger"', '"name" : 5'), "not a P4 program"),
@@ -65,6 +72,35 @@ def _refusal(word: str) -> str:
 def test_a_file_that_is_not_a_program_is_refused(content: str, expected: str, folder: Path) -> None:
     (folder / "x.json").write_text(content)
     assert _refusal("x.json").startswith(f"--p4 x.json: {expected}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (
+            '"version" : [2,',
+            '"version" : [3,',
+            "version 3.23 is not one of 2.0 to 2.24 at $.__meta__.version",
+        ),
+        ('"bitwidth" : 48', '"bitwidth" : [48]', "expected an integer, found an array of 1 at $."),
+        ('"name" : "SfcIngress.bts.bts_trigger"', '"name" : "\\ud800"', "is not valid Unicode at $."),
+    ],
+)
+def test_the_place_of_a_fault_is_named(old: str, new: str, fault: str, folder: Path) -> None:
+    (folder / "x.json").write_text(renamed(old, new))
+    _, reason = _refusal("x.json").split("(BMv2 JSON of version 2): ")
+    assert fault in reason
+
+
+@pytest.mark.parametrize("edit", [("// by hand\n", ""), ("\ufeff", ""), ("", "text\nwith a break")])
+def test_a_program_that_bmv2_reads_is_read(edit: tuple[str, str], folder: Path) -> None:
+    """p4c copies a line break in a string of a program as it is."""
+    start, words = edit
+    text = start + renamed('"program" : "', f'"program" : "{words}')
+    (folder / "x.json").write_text(text)
+    program = read_program("x.json")
+    assert program is not None and program.text == text.removeprefix("\ufeff")
+    assert [table.name for table in declarations_of(program).tables()]
 
 
 def test_a_file_that_cannot_be_read_is_refused(folder: Path) -> None:

@@ -73,6 +73,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ),
     ("watch tor2 h4 1", "tor2 port 2 to h4: "),
     ("watch tor2 1s", "tor2, all queues: "),
+    ("watch --web", r"^watch: http://127\.0\.0\.1:\d+/[\w-]{22}/$"),
     ("-watch tor2 h4 tor1", "^'tor1': must be a time such as 20us or 1.5ms"),
     (
         "fidelity",

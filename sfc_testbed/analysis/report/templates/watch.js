@@ -6,6 +6,7 @@
 (() => {
   const {Run, bytesText, digits, fctText, grouped, timeText, usText} = sfcRun, MOST_ROWS = 60;
   const SPEEDS = [.1, .2, .5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 50000];
+  const LIVE_SECONDS = 20;
   const USES = [[0, "--axis", .6], [.02, "#56b4e9", 1.4], [.25, "#0072b2", 2], [.5, "#e69f00", 2.6], [.8, "#d55e00", 3.4]];
   const CURVES = ["#332288", "#117733", "#999933", "#661100"], OTHER_QUEUES = "#999999", PAUSED = "#aa4499", SENDS = "#56b4e9", PFC = "#d55e00";
   const DOTS = {queue: PAUSED, cache: "#009e73", slow: "#e69f00", pfc: PFC, resume: "--panel"}, ACKS = ["#999999", "#44aa99", "#661100", "#999933"];
@@ -50,7 +51,7 @@
       element("div", {className: "chart"}, chart, head), curves));
     network.addEventListener("click", event => pick(run, event.offsetX, event.offsetY));
     network.addEventListener("mousemove", event => { network.title = hovered(run, event.offsetX, event.offsetY); });
-    const seekTo = event => seek((event.offsetX - run.axis.left) / run.axis.width * end());
+    const seekTo = event => seek(run.axis.first + (event.offsetX - run.axis.left) / run.axis.width * (run.axis.last - run.axis.first));
     chart.addEventListener("pointerdown", event => { chart.setPointerCapture(event.pointerId); seekTo(event); });
     chart.addEventListener("pointermove", event => { if (event.buttons) seekTo(event); });
     for (const note of run.scene.notes) by("notes").append(element("li", {textContent: `${run.scene.label}: ${note}`}));
@@ -180,6 +181,7 @@
   // Whether a port sent less than half of its rate although its queue held bytes all the time between two samples of its link.
   function isHeld(run, queue) {
     const {link, sent} = queue.port, interval = run.scene.link_interval_us, last = Math.ceil(time / interval - 1e-6) * interval;
+    if (last > run.until) return false;  // not measured yet
     const isFilled = [0, .5, 1].every(share => queue.at(last - share * interval, run.until) > 0);
     return isFilled && sent.during(time) * 8e6 < .5 * link.rate * interval;
   }
@@ -218,14 +220,19 @@
 
   const KINDS = {flow: "--axis", bts: PAUSED, peak: "#332288", drop: "--bad", pfc: PFC, fault: "--ink"};
 
+  // Returns the span of the time axis: all of it, or of a run that is going on the latest seconds, if they contain the instant shown.
+  function shownSpan() {
+    const live = runs.find(run => run.isLive), long = live ? LIVE_SECONDS * 1e6 / live.scene.dilation : Infinity, first = Math.max(0, newest() - long);
+    return first > 0 && time >= first ? [first, newest()] : [0, end()];
+  }
   // Draws the time axis with the events above the curves of the chosen queues, unless they are drawn already.
   function drawChart(run) {
-    const width = run.figure.chart.parentElement.clientWidth, last = end(), axis = {left: 64, top: 30, width: width - 78, height: 120};
+    const width = run.figure.chart.parentElement.clientWidth, [first, last] = shownSpan(), axis = {left: 64, top: 30, width: width - 78, height: 120, first, last};
     const scale = Math.max(1, ...runs.flatMap(each => each.chosen.map(queue => queue.peak))) * 1.08;
-    const x = at => axis.left + at / last * axis.width, y = value => axis.top + axis.height * (1 - value / scale);
+    const x = at => axis.left + (at - first) / (last - first) * axis.width, y = value => axis.top + axis.height * (1 - value / scale);
     run.axis = axis;
     run.figure.head.style.transform = `translateX(${x(time) - 1}px)`;
-    const state = [width, last, scale, run.version, color("--ink"), ...run.chosen.map(queue => queue.label)].join("|");
+    const state = [width, first, last, scale, run.version, color("--ink"), ...run.chosen.map(queue => queue.label)].join("|");
     if (run.drawnChart === state) return;
     run.drawnChart = state;
     const context = prepared(run.figure.chart, width, axis.top + axis.height + 24), right = axis.left + axis.width;
@@ -237,7 +244,7 @@
     context.textAlign = "right"; context.fillStyle = color("--muted");
     for (const value of ticks(scale)) { context.fillText(bytesText(value), axis.left - 6, y(value)); across(value); }
     context.textAlign = "center";
-    for (const at of ticks(last)) context.fillText(`${at.toLocaleString("en")}${at ? "" : " µs"}`, x(at), axis.top + axis.height + 13);
+    for (const at of ticks(last, first)) context.fillText(`${at.toLocaleString("en")}${at ? "" : " µs"}`, x(at), axis.top + axis.height + 13);
     context.setLineDash([3, 3]); context.strokeStyle = color("--muted"); context.textAlign = "right";
     let above = -Infinity;
     for (const [name, value] of Object.entries(run.scene.thresholds_bytes).sort(([, one], [, other]) => other - one))
@@ -275,10 +282,11 @@
     context.restore();
   }
 
-  function ticks(last) {
-    const rough = last / 5, power = 10 ** Math.floor(Math.log10(rough));
+  function ticks(last, first = 0) {
+    const rough = (last - first) / 5, power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map(digit => digit * power).find(size => size >= rough);
-    return Array.from({length: Math.floor(last / step) + 1}, (_, at) => Number((at * step).toPrecision(6)));
+    const begin = Math.ceil(first / step);
+    return Array.from({length: Math.floor(last / step) - begin + 1}, (_, at) => Number(((begin + at) * step).toPrecision(12)));
   }
 
   function draw() {

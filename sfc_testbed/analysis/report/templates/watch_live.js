@@ -8,7 +8,7 @@
   const heading = document.querySelector("h1"), latest = () => runs.length - 1;
   const on = (kind, act) => events.addEventListener(kind, event => act(JSON.parse(event.data)));
   const note = text => document.getElementById("notes").append(Object.assign(document.createElement("li"), {textContent: text}));
-  let hasEnded = false, busyUntil = 0;
+  let hasEnded = false, busyUntil = 0, isThinned = false;
   state.className = "live";
   state.setAttribute("role", "status");
   heading.after(state);
@@ -21,9 +21,12 @@
     state.textContent = "Waiting for the network to start.";
     hasEnded = false;
     busyUntil = 0;
+    isThinned = false;
   });
   on("chunk", chunk => {
     sfcWatch.append(chunk, latest());
+    if (chunk.is_thinned && !isThinned) note("There are too many BTS and ACKs to show all of them, so pauses are incomplete here.");
+    isThinned ||= chunk.is_thinned;
     const {dilation} = runs.at(-1).scene, waits_ms = (chunk.until_us - sfcWatch.time) * dilation / 1000;
     if (["queues", "links", "signals", "flows"].some(part => chunk[part])) busyUntil = chunk.until_us;
     state.textContent = chunk.behind_ms === undefined ? "A simulation in virtual time is running."

@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Record, Signal
 from sfc_testbed.scenarios.model.flow import Flow
@@ -44,6 +45,14 @@ class Message:
         return None if self.fct_us is None else self.fct_us / self.ideal_us
 
 
+class Follower(Protocol):
+    """An observer of new messages and records. Its methods must be quick."""
+
+    def messages(self, messages: Sequence[Message]) -> None: ...
+
+    def records(self, records: Sequence[Record]) -> None: ...
+
+
 class Journal:
     """Messages by number, and the latest signals."""
 
@@ -52,19 +61,34 @@ class Journal:
         self._messages: dict[int, Message] = {}
         self._signals: list[Signal] = []
         self._dropped_signals = 0
-        self._earlier_messages = 0
+        self._earlier_messages = self._earlier_signals = 0
         self._failure: str | None = None
+        self._follower: Follower | None = None
+
+    def follow(self, follower: Follower) -> None:
+        """Tell a follower about all messages and records since the NICs began, and about later ones."""
+        with self._changed:
+            self._follower = follower
+            messages = self.messages_of_these_nics()
+            follower.messages(messages)
+            ends = [end for message in messages for end in (message.received, message.sent) if end is not None]
+            follower.records([*ends, *self._signals[max(0, self._earlier_signals - self._dropped_signals) :]])
 
     def add(self, messages: Iterable[Message]) -> None:
         """Add messages that are about to be sent."""
         with self._changed:
-            self._messages |= {message.flow.flow_id: message for message in messages}
+            added = {message.flow.flow_id: message for message in messages}
+            self._messages |= added
+            if self._follower is not None:
+                self._follower.messages(list(added.values()))
 
     def take(self, records: Sequence[Record]) -> None:
         """Add records that hosts have sent."""
         with self._changed:
             for record in records:
                 self._take(record)
+            if self._follower is not None:
+                self._follower.records(records)
             self._changed.notify_all()
 
     def fail(self, reason: str) -> None:
@@ -79,6 +103,8 @@ class Journal:
             for message in self._messages.values():
                 message.is_abandoned = not message.is_done
             self._earlier_messages = len(self._messages)
+            self._earlier_signals = self._dropped_signals + len(self._signals)
+            self._follower = None
             self._changed.notify_all()
 
     def unfinished(self) -> list[Message]:

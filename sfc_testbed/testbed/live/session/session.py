@@ -7,6 +7,7 @@ The prompt's verbs use only this, and so do scripts, which get it from `sfc_test
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from typing import Any
 import psutil
 
 from os_helpers.temporary import temporary_folder
+from sfc_testbed.hosts.io.namespaces import entered, open_network_namespace
 from sfc_testbed.hosts.protocol import Adopt, Signal
 from sfc_testbed.place import TEMPORARY
 from sfc_testbed.request.arguments import checked_call
@@ -40,6 +42,7 @@ from sfc_testbed.testbed.live.session.control import ControlledSwitch
 from sfc_testbed.testbed.live.session.hub import AgentHub, Sight
 from sfc_testbed.testbed.live.session.journal import Journal, Message
 from sfc_testbed.testbed.live.session.links import links_between, set_end, set_link
+from sfc_testbed.testbed.live.session.page import SessionPage
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_network, plan_run
 from sfc_testbed.testbed.plan.suitability import path_change
 from sfc_testbed.testbed.program.user_program import declarations_of
@@ -57,8 +60,11 @@ _LONGEST_WAIT_S = 1_000_000
 class LiveSession:
     """A live network with its switches and NICs. Times, rates and bytes are in model units."""
 
-    def __init__(self, network: LiveNetwork, request: RunSpec, interrupt: Interrupt) -> None:
-        """Start the NICs; `request` is the request that the network was started with."""
+    def __init__(self, network: LiveNetwork, request: RunSpec, interrupt: Interrupt, outside: int) -> None:
+        """Start the NICs; `request` is the request that the network was started with.
+
+        `outside` is a descriptor of the network namespace from which the network was started.
+        """
         self.network = network
         self.plan = network.plan
         self.topology = network.plan.topology
@@ -76,6 +82,9 @@ class LiveSession:
         self._earlier_signals = 0
         """The number of signals that hosts received before the current scheme began."""
         self._hub = self._start_hub(interrupt)
+        self._outside = outside
+        self.page: SessionPage | None = None
+        """The page that shows the network, if `watch` has opened it."""
 
     def __repr__(self) -> str:
         size = f"hosts: {len(self.topology.hosts)}, switches: {len(self.switches)}"
@@ -101,6 +110,15 @@ class LiveSession:
     def folder(self) -> Path:
         """The folder for the session's files in the current folder's `runs`; it is created at the first use."""
         return make_folder(_RUNS.absolute(), _FOLDER)
+
+    @checked_call
+    def watch(self) -> str:
+        """Show the network in a browser until the session ends; return the address of the page, on this machine."""
+        if self.page is None:
+            with entered(self._outside):
+                self.page = SessionPage(self.network)
+            self.page.begin(self.plan, self._hub.start_ns, self.journal)
+        return self.page.watch.url
 
     # messages
 
@@ -349,6 +367,8 @@ class LiveSession:
             self._restart_switches()
             self.journal.begin_anew()
             self._hub = self._start_hub(Interrupt())
+            if self.page is not None:
+                self.page.begin(self.plan, self._hub.start_ns, self.journal)
 
     def _restart_switches(self) -> None:
         for controlled in self.switches.values():
@@ -364,6 +384,8 @@ class LiveSession:
         finally:
             end_processes(_programs_of(self.network))
             self._hub.stop()
+            if self.page is not None:
+                self.page.close(tell)
 
     def _start_hub(self, interrupt: Interrupt) -> AgentHub:
         network = self.network
@@ -463,9 +485,10 @@ def open_session(
     interrupt = interrupt or Interrupt()
     with (
         temporary_folder(TEMPORARY) as logs,
+        os.fdopen(open_network_namespace()) as outside,
         live_network(plan, logs, interrupt) as network,
     ):
-        session = LiveSession(network, request, interrupt)
+        session = LiveSession(network, request, interrupt, outside.fileno())
         try:
             yield session
         finally:

@@ -35,8 +35,8 @@ class Answers:
         self._answers: deque[bytes] = deque()
         self._n_bytes = 0
 
-    def add(self, entities: Iterable[Any]) -> None:
-        """Add entities. Raise Refusal if there are too many; then none of them is added."""
+    def add(self, entities: Iterable[Any]) -> Iterator[None]:
+        """Add entities, and yield after each portion. Raise Refusal if there are too many; then none is added."""
         before, added = self._n_bytes, []
         try:
             for portion in portions(entities):
@@ -44,6 +44,7 @@ class Answers:
                 self._resize(self._n_bytes + len(added[-1]))
                 _check(self._n_bytes, MOST_ANSWER_BYTES, "the answer has more than")
                 _check(self._waiting.value, MOST_WAITING_BYTES, "the unread answers to all Reads have more than")
+                yield
         except BaseException:
             self._resize(before)
             raise

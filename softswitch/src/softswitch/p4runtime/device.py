@@ -19,7 +19,8 @@ import psutil
 from softswitch.control import ControlClient
 
 _STOP_S = 10.0
-_MOST_FRAME_BYTES = 65_536
+MOST_FRAME_BYTES = 65_535
+"""The longest frame of a switch."""
 
 
 class DeviceError(Exception):
@@ -117,7 +118,7 @@ class Device:
     def receive(self) -> bytes | None:
         """Return the next frame from the CPU port, or None if none waits."""
         with suppress(BlockingIOError):
-            return self.cpu.recv(_MOST_FRAME_BYTES)
+            return self.cpu.recv(MOST_FRAME_BYTES)
         return None
 
     def _words(self, commands: Path | None) -> list[str]:

@@ -131,8 +131,11 @@ def _refusing_programs() -> Iterator[None]:
 
 
 def _json_of(device_config: bytes) -> bytes:
-    """Return the JSON in a device config, which is the JSON itself or a p4.tmp.P4DeviceConfig around it."""
-    if device_config.lstrip()[:1] == b"{":
+    """Return the JSON in a device config, which is the JSON itself or a p4.tmp.P4DeviceConfig around it.
+
+    The JSON may begin with a comment or a byte order mark; no protobuf message begins with their first bytes.
+    """
+    if device_config.lstrip().startswith((b"{", b"/", b"\xef\xbb\xbf")):
         return device_config
     try:
         wrapped: bytes = messages.tmp.P4DeviceConfig.FromString(device_config).device_data

@@ -36,8 +36,17 @@ _MOST_REQUEST_BYTES = 32 << 20
 """The maximum size of a request. A message of many empty parts takes 23 times as much memory."""
 _MOST_CALLS = 128
 """The maximum number of calls in progress, open streams included."""
+MOST_CONNECTIONS = 256
+"""The maximum number of connections of clients; further ones are closed."""
+_HANDSHAKE_MS = 20_000
+"""The time after which a connection is closed whose client does not begin to speak HTTP/2."""
 _GRACE_S = 0.5
-_OPTIONS = (("grpc.max_receive_message_length", _MOST_REQUEST_BYTES), ("grpc.so_reuseport", 0))
+_OPTIONS = (
+    ("grpc.max_receive_message_length", _MOST_REQUEST_BYTES),
+    ("grpc.max_allowed_incoming_connections", MOST_CONNECTIONS),
+    ("grpc.server_handshake_timeout_ms", _HANDSHAKE_MS),
+    ("grpc.so_reuseport", 0),
+)
 
 
 class ServeError(Exception):

@@ -14,11 +14,13 @@ from softswitch.p4runtime import messages
 from softswitch.p4runtime.answers import Answers, WaitingBytes
 from softswitch.p4runtime.arbitration import Client
 from softswitch.p4runtime.batches import Batch
-from softswitch.p4runtime.outbox import Outbox
+from softswitch.p4runtime.outbox import Outbox, UnreadBytes
 from softswitch.p4runtime.session import Session
 from softswitch.p4runtime.status import DETAILS_KEY, Refusal, refuse, refusing
 
 API_VERSION = "1.4.1"
+_PAUSE_S = 0.001
+"""The time for other calls between two portions of a long answer."""
 MOST_STREAMS = 64
 """The maximum number of open streams of all roles, whether they have sent an arbitration or not."""
 
@@ -30,6 +32,7 @@ class Service:
         self._session = session
         self._metadata_bytes = metadata_bytes
         self._waiting = WaitingBytes()
+        self._unread = UnreadBytes()
         self._streams: set[Outbox] = set()
 
     def end_streams(self) -> None:
@@ -47,8 +50,9 @@ class Service:
             batch = Batch(request.updates, "updates", self._metadata_bytes)
         except Refusal as refusal:
             await _abort(context, refusal)
-        for updates in batch.slices():
-            batch.results += self._session.write(updates)
+        async with self._session.state:
+            for updates in batch.slices():
+                batch.results += self._session.write(updates)
         await _abort_refused(context, batch)
         return messages.v1.WriteResponse()
 
@@ -61,8 +65,9 @@ class Service:
             await _abort(context, refusal)
         answers = Answers(self._waiting)
         try:
-            for parts in batch.slices():
-                batch.results += [self._read(part, answers) for part in parts]
+            async with self._session.state:
+                for parts in batch.slices():
+                    batch.results += [await self._read(part, answers) for part in parts]
             for answer in answers.taken():  # only now, because Writes may change what was not read yet
                 yield answer
         finally:
@@ -108,7 +113,7 @@ class Service:
         def leave_soon() -> None:  # not while the clients of the role are being notified
             asyncio.get_running_loop().call_soon(leave)
 
-        outbox = Outbox(leave_soon)
+        outbox = Outbox(leave_soon, self._unread)
         client = Client(outbox.put)
         reading = asyncio.ensure_future(self._read_stream(requests, client, outbox))
         self._streams.add(outbox)
@@ -120,6 +125,7 @@ class Service:
         finally:
             leave()
             self._streams.discard(outbox)
+            outbox.forget()
 
     async def Capabilities(self, request: Any, context: Any) -> Any:
         if request.device_id:
@@ -129,11 +135,15 @@ class Service:
                 await _abort(context, refusal)
         return messages.v1.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
 
-    def _read(self, part: Any, answers: Answers) -> Refusal | None:
-        """Read the entities that a part of a request selects; return why it is refused, or None."""
+    async def _read(self, part: Any, answers: Answers) -> Refusal | None:
+        """Read the entities that a part of a request selects; return why it is refused, or None.
+
+        Calls other than Writes go on between the portions of a long answer.
+        """
         try:
             with refusing():
-                answers.add(self._session.read(part))
+                for _ in answers.add(self._session.read(part)):
+                    await asyncio.sleep(_PAUSE_S)
         except Refusal as refusal:
             return refusal.kept()
         return None

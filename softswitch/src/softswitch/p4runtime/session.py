@@ -20,7 +20,7 @@ from os_helpers.temporary import temporary_folder
 from softswitch.control import CommandError
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.arbitration import Arbitration, Client
-from softswitch.p4runtime.device import Device, DeviceError
+from softswitch.p4runtime.device import MOST_FRAME_BYTES, Device, DeviceError
 from softswitch.p4runtime.pipeline import Config, Pipeline, SavedPipeline
 from softswitch.p4runtime.portions import portions
 from softswitch.p4runtime.reconciliation import copy_entities
@@ -46,6 +46,8 @@ class Session:
         self._committed: Pipeline | None = None
         self._saved: SavedPipeline | None = None
         self._changing = asyncio.Lock()
+        self.state = asyncio.Lock()
+        """Held by a Write, a Read and the replacement of the switch, so that a Read is answered from one state."""
 
     # Pipeline
 
@@ -133,11 +135,12 @@ class Session:
     async def _start(self, config: Config, commands: Path | None = None) -> None:
         """Replace the switch; the new one runs a file of commands before its first frame."""
         executable = await self._executable(config)
-        self._committed = None
-        try:
-            await self.device.start(executable, commands)
-        except DeviceError as error:
-            raise Refusal(StatusCode.INTERNAL, f"the switch does not start: {error}") from None
+        async with self.state:
+            self._committed = None
+            try:
+                await self.device.start(executable, commands)
+            except DeviceError as error:
+                raise Refusal(StatusCode.INTERNAL, f"the switch does not start: {error}") from None
 
     def _use(self, pipeline: Pipeline) -> None:
         self._committed = pipeline
@@ -192,8 +195,12 @@ class Session:
             refuse(StatusCode.FAILED_PRECONDITION, NO_CONFIG)
         if self.device.cpu_port is None:
             refuse(StatusCode.FAILED_PRECONDITION, "the switch has no CPU port; start it with -- --cpu-port N")
-        if not self.device.send(pipeline.headers.frame(message)):
-            refuse(StatusCode.RESOURCE_EXHAUSTED, "the switch is busy, or the packet is too long")
+        frame = pipeline.headers.frame(message)
+        if len(frame) > MOST_FRAME_BYTES:
+            text = f"the packet with its header has {len(frame)} bytes; the limit is {MOST_FRAME_BYTES}"
+            refuse(StatusCode.INVALID_ARGUMENT, text)
+        if not self.device.send(frame):
+            refuse(StatusCode.RESOURCE_EXHAUSTED, "the switch is busy")
 
     # Notifications
 

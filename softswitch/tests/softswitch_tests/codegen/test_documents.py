@@ -13,7 +13,8 @@ from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.load.document import read_document
 from softswitch.stf.program import ProgramNames
 from softswitch.thrift.program import Program
-from softswitch_tests.codegen.documents import changed, compiled, constant, program
+from softswitch_tests.codegen.documents import changed, compiled, constant, program, switch
+from softswitch_tests.pipeline.test_l3 import ipv4_frame
 
 
 @pytest.mark.parametrize(
@@ -100,6 +101,29 @@ def test_tables_of_old_versions_name_their_actions(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     with pytest.raises(CodegenError, match=r"unknown action 'other' at \$\.pipelines\[0\]\.tables\[0\]\.actions\[0\]"):
         generate(path)
+
+
+def test_checksums_without_a_calculation_cover_their_header(tmp_path: Path) -> None:
+    """BMv2's oldest programs have checksums of the type ipv4. They are verified and updated as those of p4c."""
+    document, old = compiled("l3"), compiled("l3")
+    for checksum in old["checksums"]:
+        checksum["type"] = "ipv4"
+        del checksum["calculation"], checksum["if_cond"]
+    old["calculations"] = []
+    right = ipv4_frame(0x0A010203)
+    wrong = bytearray(right)
+    wrong[24] ^= 1
+    frames = (right, bytes(wrong), bytes(12) + b"\x88\xb6" + bytes(46))
+    results = []
+    for number, each in enumerate((document, old)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with switch(folder, each) as engine:
+            engine.command("table_add In.routes In.route 10.0.0.0/8 => 3 1")
+            engine.command("table_add In.neighbours In.rewrite 1 => 02:00:00:00:00:99")
+            results.append([engine.step(1, frame, 0) for frame in frames])
+    assert results[0] == results[1]
+    assert [len(departures) for departures in results[1]] == [1, 0, 0]
 
 
 @pytest.mark.parametrize("member", ["header_types", "headers", "parsers", "actions", "pipelines"])

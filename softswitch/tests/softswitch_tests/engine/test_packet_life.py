@@ -16,6 +16,7 @@ from softswitch_tests.programs.steered import (
     steer_small,
 )
 
+FAMILY_PASS_LIMIT = 1 << 14
 NORMAL, INGRESS_CLONE, EGRESS_CLONE, RECIRCULATED, REPLICATION, RESUBMITTED = 0, 1, 2, 4, 5, 6
 
 
@@ -173,6 +174,35 @@ def test_recirculating_for_ever_ends(engine: SwitchEngine) -> None:
     assert statistics["drops"]["pass_limit"] == 1
     assert statistics["recirculated"] == 257
     assert statistics["buffer_bytes"] == 0
+
+
+def spreading() -> bytes:
+    """Return a frame whose copies go to the multicast group 1, recirculate and do so again, for ever."""
+    return steer(2, ops=Op.RECIRCULATE | Op.MULTICAST, group=1, flags=Flag.FOR_EVER | Flag.SPREAD)
+
+
+def test_copies_that_copy_themselves_for_ever_end(engine: SwitchEngine) -> None:
+    for line in ("mc_mgrp_create 1", "mc_node_create 7 2 3 4", "mc_node_associate 1 0"):
+        engine.command(line)
+    for packets in (1, 2):
+        assert engine.step(1, spreading(), 0) == []
+        statistics = engine.statistics()
+        recirculated = packets * FAMILY_PASS_LIMIT
+        assert statistics["recirculated"] - statistics["drops"]["pass_limit"] == recirculated
+        assert statistics["multicast_copies"] == 3 * (recirculated + packets)
+        assert statistics["drops"]["pass_limit"] == 2 * recirculated + 3 * packets
+        assert statistics["buffer_bytes"] == 0
+    assert [port for port, _, _ in engine.step(1, steer(2), 0)] == [2]
+
+
+def test_many_copies_may_recirculate(engine: SwitchEngine) -> None:
+    """A copy for each of 64 ports, each of which recirculates 255 times, is within the limit."""
+    ports = " ".join(map(str, range(64)))
+    for line in ("mc_mgrp_create 1", f"mc_node_create 7 {ports}", "mc_node_associate 1 0"):
+        engine.command(line)
+    frame = steer(2, ops=Op.RECIRCULATE | Op.MULTICAST, group=1, second=RECIRCULATION_PORT, flags=Flag.FOR_EVER)
+    assert engine.step(1, frame, 0) == []
+    assert engine.statistics()["recirculated"] == 64 * 257
 
 
 def test_resubmitted_packet_keeps_a_field_list(engine: SwitchEngine) -> None:

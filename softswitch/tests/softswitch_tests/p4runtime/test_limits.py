@@ -3,7 +3,10 @@
 """Tests of the limits on what clients can make the server keep."""
 
 import asyncio
+import json
+import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from typing import Any
 
@@ -15,15 +18,27 @@ from softswitch.p4runtime import answers, outbox, portions, storage
 from softswitch.p4runtime.answers import Answers, WaitingBytes
 from softswitch.p4runtime.digests import MOST_DIGEST_BYTES, Digests
 from softswitch.p4runtime.messages import client_calls, v1
-from softswitch.p4runtime.outbox import Outbox
+from softswitch.p4runtime.outbox import Outbox, UnreadBytes
+from softswitch.p4runtime.server import MOST_CONNECTIONS
 from softswitch.p4runtime.service import MOST_STREAMS
 from softswitch.p4runtime.status import Refusal
 from softswitch.p4runtime.storage import Storage
-from softswitch_tests.p4runtime.controller import DELETE, INSERT, Controller, Names, exact, refused, update
+from softswitch_tests.p4runtime.controller import (
+    DELETE,
+    DEVICE_ID,
+    INSERT,
+    PATIENCE_S,
+    Controller,
+    Names,
+    exact,
+    refused,
+    update,
+)
 from softswitch_tests.p4runtime.frames import EXACT, frame
 from softswitch_tests.p4runtime.running import Served, served
 from softswitch_tests.p4runtime.test_profiles import group, member, one_shot
 from softswitch_tests.p4runtime.test_replication import group as multicast
+from softswitch_tests.pipeline.harness import PROGRAMS
 
 MB = 1 << 20
 
@@ -50,7 +65,7 @@ def rest_of(unread: Outbox) -> list[Any]:
 
 @pytest.mark.parametrize("n_bytes", [0, 100, 60_000, MB])
 def test_packets_above_the_limit_are_dropped(n_bytes: int) -> None:
-    unread = Outbox(pytest.fail)
+    unread = Outbox(pytest.fail, UnreadBytes())
     for _ in range(20_000 if n_bytes < 1000 else 300):
         unread.put(packet(n_bytes))
         assert unread.unread_bytes <= outbox.MOST_UNREAD_BYTES
@@ -64,7 +79,7 @@ def test_packets_above_the_limit_are_dropped(n_bytes: int) -> None:
 
 def test_a_client_that_misses_an_arbitration_is_ended() -> None:
     ended: list[bool] = []
-    unread = Outbox(lambda: ended.append(True))
+    unread = Outbox(lambda: ended.append(True), UnreadBytes())
     for _ in range(20_000):
         unread.put(arbitration(1000))
         assert unread.unread_bytes <= outbox.MOST_UNREAD_BYTES
@@ -73,6 +88,26 @@ def test_a_client_that_misses_an_arbitration_is_ended() -> None:
     assert rest_of(unread) == []
     assert unread.refusal is not None
     assert unread.refusal.code is StatusCode.RESOURCE_EXHAUSTED
+
+
+def test_the_unread_messages_of_all_clients_are_limited() -> None:
+    of_all = UnreadBytes()
+    outboxes = [Outbox(pytest.fail, of_all) for _ in range(64)]
+    for unread in outboxes:
+        for _ in range(100):
+            unread.put(packet(100_000))
+    sizes = [unread.unread_bytes for unread in outboxes]
+    assert sum(sizes) == of_all.value
+    assert outbox.MOST_UNREAD_OF_ALL_BYTES < of_all.value < outbox.MOST_UNREAD_OF_ALL_BYTES + 64 * outbox.SURE_BYTES
+    size = packet(100_000).ByteSize() + outbox.BYTES_OF_A_MESSAGE
+    assert (max(sizes), min(sizes)) == (outbox.MOST_UNREAD_BYTES // size * size, outbox.SURE_BYTES // size * size)
+    for unread in outboxes[:2]:
+        unread.forget()
+    outboxes[-1].put(packet(MB))
+    assert outboxes[-1].unread_bytes > min(sizes)
+    for unread in outboxes:
+        unread.forget()
+    assert of_all.value == 0
 
 
 def test_a_client_that_never_reads_loses_its_stream(primary: Controller, server: Served) -> None:
@@ -138,6 +173,52 @@ def test_streams_without_arbitration_count(lone: Served) -> None:
         assert extra.end().code() is StatusCode.RESOURCE_EXHAUSTED
         version = extra.calls["Capabilities"](v1.CapabilitiesRequest()).p4runtime_api_version
         assert version  # other calls go on
+
+
+def test_connections_are_limited(lone: Served) -> None:
+    """A client that is connected already goes on, and others can connect once connections have ended."""
+    host, port = lone.address.rsplit(":", 1)
+
+    def connect() -> bool:
+        """Connect, and return whether the server begins to speak instead of closing the connection."""
+        connection = stack.enter_context(socket.create_connection((host, int(port)), PATIENCE_S))
+        try:
+            return connection.recv(1) != b""
+        except ConnectionError:
+            return False
+
+    with closing(Controller(lone.address, 1)) as client, ExitStack() as stack:
+        assert client.arbitrate().status.code == 0
+        assert [connect() for _ in range(MOST_CONNECTIONS + 9)] == [True] * (MOST_CONNECTIONS - 1) + [False] * 10
+        assert client.arbitrate().status.code == 0
+        stack.close()
+        while not connect():  # the server closes the ended connections one after the other
+            pass
+        with closing(Controller(lone.address, 2)) as later:
+            assert later.arbitrate().status.code == 0
+
+
+def test_a_long_read_does_not_hold_up_other_calls(lone: Served) -> None:
+    n_cells = 1 << 19
+    program, document = Names("controlled"), json.loads((PROGRAMS / "controlled.json").read_bytes())
+    for register in document["register_arrays"]:
+        register["size"] = n_cells
+    for described in program.p4info.registers:
+        described.size = n_cells
+    with closing(Controller(lone.address, 1)) as client:
+        assert client.arbitrate().status.code == 0
+        config = {"p4info": program.p4info, "p4_device_config": json.dumps(document).encode()}
+        client.call_set("VERIFY_AND_COMMIT", config=config)
+        request = v1.ReadRequest(device_id=DEVICE_ID, entities=[v1.Entity(register_entry={})])
+        read = client.calls["Read"](request)
+        n_answered = 0
+        with ThreadPoolExecutor(1) as pool:
+            first = pool.submit(next, read)
+            while not first.done():
+                assert client.calls["Capabilities"](v1.CapabilitiesRequest()).p4runtime_api_version
+                n_answered += 1
+        assert n_answered >= 5
+        assert len(first.result().entities) + sum(len(answer.entities) for answer in read) == 2 * n_cells
 
 
 def test_refused_streams_keep_nothing(lone: Served) -> None:
@@ -231,7 +312,7 @@ def entities(count: int, n_bytes: int) -> list[Any]:
 def test_answers_fit_into_the_messages_of_clients(count: int, n_bytes: int) -> None:
     waiting = WaitingBytes()
     collected = Answers(waiting)
-    collected.add(entities(count, n_bytes))
+    list(collected.add(entities(count, n_bytes)))
     taken = list(collected.taken())
     assert sum(len(v1.ReadResponse.FromString(answer).entities) for answer in taken) == count
     assert all(taken)
@@ -242,10 +323,10 @@ def test_answers_fit_into_the_messages_of_clients(count: int, n_bytes: int) -> N
 def test_the_answers_to_a_read_are_limited() -> None:
     waiting = WaitingBytes()
     collected = Answers(waiting)
-    collected.add(entities(3, MB))
+    list(collected.add(entities(3, MB)))
     before = waiting.value
     with pytest.raises(Refusal, match=f"more than {answers.MOST_ANSWER_BYTES} bytes; read single") as refusal:
-        collected.add(entities(answers.MOST_ANSWER_BYTES // MB, MB))
+        list(collected.add(entities(answers.MOST_ANSWER_BYTES // MB, MB)))
     assert refusal.value.code is StatusCode.RESOURCE_EXHAUSTED
     assert waiting.value == before
     assert len(list(collected.taken())) == 3
@@ -255,10 +336,10 @@ def test_the_answers_that_wait_are_limited_except_short_ones() -> None:
     waiting = WaitingBytes()
     readers = [Answers(waiting) for _ in range(answers.MOST_WAITING_BYTES // answers.MOST_ANSWER_BYTES + 1)]
     for reader in readers[:-1]:
-        reader.add(entities(answers.MOST_ANSWER_BYTES // MB - 1, MB))
+        list(reader.add(entities(answers.MOST_ANSWER_BYTES // MB - 1, MB)))
     with pytest.raises(Refusal, match="unread answers to all Reads"):
-        readers[-1].add(entities(8, MB))
-    readers[-1].add(entities(1000, 100))
+        list(readers[-1].add(entities(8, MB)))
+    list(readers[-1].add(entities(1000, 100)))
     for reader in readers:
         reader.close()
     assert waiting.value == 0
@@ -370,6 +451,6 @@ def test_reads_of_a_saved_pipeline_are_not_recorded_and_writes_are_limited(
 def test_long_frames_are_refused_without_a_trace(server: Served, primary: Controller) -> None:
     for _ in range(20):
         primary.send(packet={"payload": bytes(MB), "metadata": [{"metadata_id": 1, "value": b"\x03"}]})
-        assert "too long" in primary.next("error").message
+        assert "the limit is 65535" in primary.next("error").message
     primary.send(packet={"payload": frame(EXACT, 5), "metadata": [{"metadata_id": 1, "value": b"\x03"}]})
     assert server.receive(3) == frame(EXACT, 5)

@@ -37,6 +37,21 @@ def test_a_packet_out_leaves_at_its_port(server: Served, primary: Controller, gi
     assert primary.is_silent
 
 
+def test_a_packet_out_may_be_as_long_as_a_frame(server: Served, primary: Controller) -> None:
+    """The header of the packet-out has two bytes, which the program removes."""
+    longest = 65_535 - 2
+    for n_bytes in (longest + 1, longest):
+        payload = frame(EXACT, 5) + bytes(n_bytes - len(frame(EXACT, 5)))
+        primary.send(packet={"payload": payload, "metadata": metadata((1, b"\x03"))})
+    error = primary.next("error")
+    assert (error.canonical_code, error.message) == (
+        INVALID_ARGUMENT,
+        "the packet with its header has 65536 bytes; the limit is 65535",
+    )
+    assert len(server.receive(3)) == longest
+    assert primary.is_silent
+
+
 def test_missing_fields_are_zero(server: Served, primary: Controller) -> None:
     """The program forwards to port 0, which does not exist; the packet-out behind it shows that nothing was refused."""
     for given in (metadata((2, b"\x01")), []):

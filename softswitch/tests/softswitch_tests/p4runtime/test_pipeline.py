@@ -58,6 +58,11 @@ def test_a_config_is_read_as_it_was_set(primary: Controller, names: Names) -> No
     assert not primary.get_pipeline("COOKIE_ONLY").HasField("cookie")
 
 
+@pytest.mark.parametrize("start", [b" \n", b"// made by hand\n", b"/* two\nlines */", b"\xef\xbb\xbf"])
+def test_json_may_begin_as_the_reader_of_bmv2_accepts_it(start: bytes, primary: Controller) -> None:
+    primary.set_pipeline("controlled", "VERIFY", device_config=start + CONTROLLED)
+
+
 def test_a_commit_empties_the_switch_and_may_change_the_program(
     server: Served, primary: Controller, names: Names
 ) -> None:

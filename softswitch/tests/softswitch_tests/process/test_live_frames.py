@@ -15,7 +15,7 @@ from scapy.utils import RawPcapReader, checksum
 
 from softswitch_tests.marks import needs_namespaces
 from softswitch_tests.process.live import LiveSwitch, Namespace, live_switch, namespace
-from softswitch_tests.programs.steered import DROP_PORT
+from softswitch_tests.programs.steered import DROP_PORT, Flag, Op, steer
 
 pytestmark = needs_namespaces()
 SOURCE = bytes(6)
@@ -262,3 +262,20 @@ def test_flooded_port_does_not_hold_up_another(tmp_path: Path) -> None:
         before = switch.statistics()["ports"]["2"]["tx_packets"]
         switch.wait_for(lambda: switch.statistics()["ports"]["2"]["tx_packets"] == flood)
     assert before <= 20 * one_turn
+
+
+def test_copies_that_copy_themselves_do_not_hold_up_commands(tmp_path: Path) -> None:
+    """200 frames wait, each of which recirculates 16,384 times; a command and SIGTERM do not wait for them."""
+    frames, passes = 200, 1 << 14
+    spreading = steer(2, ops=Op.RECIRCULATE | Op.MULTICAST, group=1, flags=Flag.FOR_EVER | Flag.SPREAD)
+    with live_switch(tmp_path) as switch:
+        for line in ("mc_mgrp_create 1", "mc_node_create 7 2 3 4", "mc_node_associate 1 0"):
+            switch.control.command(line)
+        [source] = switch.wires(1)
+        switch.process.send_signal(signal.SIGSTOP)
+        for _ in range(frames):
+            source.send(spreading)
+        switch.process.send_signal(signal.SIGCONT)
+        assert switch.statistics()["recirculated"] < frames * passes
+        switch.process.send_signal(signal.SIGTERM)
+        assert switch.process.wait() == 0

@@ -26,6 +26,7 @@ enum operation {
 enum flag {
     FLAG_FOR_EVER = 1,  /* recirculate every round */
     FLAG_POP_EARLY = 2, /* remove the report header in ingress */
+    FLAG_SPREAD = 4,    /* a recirculated packet goes to its group again */
 };
 
 enum { REPORT_WORDS = 13, REPORT_ETHERTYPE = 0x88B5, FIELDS = 1 };
@@ -90,6 +91,8 @@ static void ingress(struct sw_pipeline *pipeline, struct sw_packet *packet)
     if (packet->phv->std.instance_type == SW_INSTANCE_RECIRCULATED) {
         phv->rounds++;
         packet->phv->std.egress_spec = port_at(phv, 4);
+        if (phv->ethernet[11] & FLAG_SPREAD)
+            packet->phv->std.mcast_grp = phv->ethernet[7];
         return;
     }
     packet->phv->std.egress_spec = port_at(phv, 0);

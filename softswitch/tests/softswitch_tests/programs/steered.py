@@ -51,6 +51,7 @@ class Flag(IntFlag):
 
     FOR_EVER = 1
     POP_EARLY = 2
+    SPREAD = 4
 
 
 @dataclass(frozen=True)

@@ -240,7 +240,7 @@ static void run_round(struct sw_process *process)
         limit_ns = sw_reception_turn(process, &process->devices[which]);
         horizon_ns = limit_ns < horizon_ns ? limit_ns : horizon_ns;
     }
-    sw_switch_advance(process->sw, horizon_ns);
+    process->has_waiting |= !sw_switch_advance_some(process->sw, horizon_ns);
     send_all_due(process);
     if (horizon_ns >= process->next_chore_ns) {
         sw_process_do_chores(process);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_AGAIN 4096u /* recirculated packets between two looks at control commands and signals */
+
 struct sw_switch *sw_switch_create(const struct sw_program *program, const struct sw_config *config)
 {
     struct sw_switch *sw;
@@ -302,18 +304,21 @@ static inline int64_t first_ns(struct next next)
     return earlier(packet_ns, earlier(next.planned_ns, earlier(next.copy_ns, next.resumes_ns)));
 }
 
-void sw_switch_run(struct sw_switch *sw, int64_t now_ns)
+/* Runs the events up to a time. Returns false if packets remain that recirculate after `most_again` others. */
+static bool run(struct sw_switch *sw, int64_t now_ns, uint64_t most_again)
 {
     for (;;) {
         struct next next = next_events(sw);
         int64_t next_ns = first_ns(next);
 
         if (sw->target.loopback.head) {
+            if (!most_again--)
+                return false;
             sw_v1model_ingress(&sw->target, sw_frame_list_pop(&sw->target.loopback));
             continue;
         }
         if (next_ns == SW_NEVER || next_ns > now_ns)
-            break;
+            return true;
         set_time(sw, next_ns);
         if (next_ns == next.planned_ns)
             sw_schedule_run_next(&sw->schedule, sw);
@@ -328,10 +333,24 @@ void sw_switch_run(struct sw_switch *sw, int64_t now_ns)
     }
 }
 
+void sw_switch_run(struct sw_switch *sw, int64_t now_ns)
+{
+    run(sw, now_ns, UINT64_MAX);
+}
+
 void sw_switch_advance(struct sw_switch *sw, int64_t now_ns)
 {
     sw_switch_run(sw, now_ns);
     set_time(sw, now_ns);
+}
+
+bool sw_switch_advance_some(struct sw_switch *sw, int64_t now_ns)
+{
+    bool is_done = run(sw, now_ns, MOST_AGAIN);
+
+    if (is_done)
+        set_time(sw, now_ns);
+    return is_done;
 }
 
 int64_t sw_switch_next_ns(const struct sw_switch *sw)

@@ -62,6 +62,9 @@ void sw_switch_share(struct sw_switch *sw, const struct sw_switch *other);
 void sw_switch_run(struct sw_switch *sw, int64_t now_ns);
 /* The same, and advances the clock to `now_ns`. Frames received later are processed after those events. */
 void sw_switch_advance(struct sw_switch *sw, int64_t now_ns);
+/* The same, but returns false without advancing the clock to `now_ns` after many recirculated packets, if more of them
+ * wait for the next call. */
+bool sw_switch_advance_some(struct sw_switch *sw, int64_t now_ns);
 
 /* The next event, SW_NEVER when there is none. */
 int64_t sw_switch_next_ns(const struct sw_switch *sw);

@@ -190,6 +190,7 @@ static void make_fresh(struct sw_packet_pool *pool, struct sw_frame *frame, uint
     frame->length = bytes;
     frame->truncate_bytes = SW_WHOLE_FRAME;
     frame->passes = 0;
+    frame->family = 0;
 }
 
 /* Loads the record of a frame and the start of the bytes that it will get. */

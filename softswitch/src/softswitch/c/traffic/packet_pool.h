@@ -28,6 +28,7 @@ struct sw_frame {
     uint32_t truncate_bytes; /* SW_WHOLE_FRAME, or the smallest length that a pass requested */
     uint16_t port;           /* ingress port, later egress port */
     uint16_t passes; /* number of recirculations, resubmissions and egress clones, including those of its origin */
+    uint32_t family; /* the number that the frame shares with its copies, or 0 before the first one */
     uint8_t size_class;
     uint8_t queue;     /* of several queues of the frame's class, the one that holds it */
     bool is_past_link; /* whether the link's impairments have been applied */

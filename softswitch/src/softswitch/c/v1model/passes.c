@@ -44,8 +44,28 @@ static void keep_size(struct sw_frame *frame)
     frame->length += (uint32_t)frame->packet.grown_bytes;
 }
 
+/* Gives a frame the number of a new family, unless it has one. */
+static void join_family(struct sw_target *target, struct sw_frame *frame)
+{
+    if (!frame->family)
+        frame->family = ++target->last_family ? target->last_family : ++target->last_family;
+}
+
+/* Counts a pass that begins because the program of a frame asks for it; false if the frame may not begin another one.
+ * A family whose count another one has replaced begins to count again: the passes per arriving packet stay limited. */
+static bool begin_pass(struct sw_target *target, struct sw_frame *frame)
+{
+    struct sw_family *family;
+
+    join_family(target, frame);
+    family = &target->families[frame->family % SW_FAMILIES];
+    if (family->number != frame->family)
+        *family = (struct sw_family){.number = frame->family};
+    return frame->passes < SW_PASS_LIMIT && family->passes++ < SW_FAMILY_PASS_LIMIT;
+}
+
 /* A frame holding a copy of `extent` of another, with a PHV of zeros; NULL (counted) when memory is short. */
-static struct sw_frame *copy_of(struct sw_target *target, const struct sw_frame *frame, struct extent extent)
+static struct sw_frame *copy_of(struct sw_target *target, struct sw_frame *frame, struct extent extent)
 {
     struct sw_frame *copy = sw_pool_is_full(&target->pool) ? NULL : sw_pool_acquire(&target->pool, extent.len);
 
@@ -64,6 +84,8 @@ static struct sw_frame *copy_of(struct sw_target *target, const struct sw_frame 
     copy->length = sw_packet_bytes(&copy->packet);
     copy->port = frame->port;
     copy->passes = frame->passes;
+    join_family(target, frame);
+    copy->family = frame->family;
     return copy;
 }
 
@@ -229,7 +251,7 @@ static void clone_egress(struct sw_target *target, struct sw_frame *frame, struc
 
     if (!session)
         return;
-    if (frame->passes >= SW_PASS_LIMIT) {
+    if (!begin_pass(target, frame)) {
         sw_target_count_drop(target, frame->port, SW_DROP_PASS_LIMIT);
         return;
     }
@@ -251,7 +273,7 @@ static void go_round(struct sw_target *target, struct sw_frame *frame, struct ex
 {
     struct sw_frame *again;
 
-    if (frame->passes >= SW_PASS_LIMIT) {
+    if (!begin_pass(target, frame)) {
         sw_target_drop(target, frame, frame->port, SW_DROP_PASS_LIMIT);
         return;
     }
@@ -287,6 +309,7 @@ static struct sw_frame *store_tail(struct sw_target *target, struct sw_frame *fr
         sw_log_copy(target->pipeline, &frame->packet, &whole->packet);
     whole->port = frame->port;
     whole->passes = frame->passes;
+    whole->family = frame->family;
     whole->time_ns = frame->time_ns;
     whole->is_past_link = frame->is_past_link;
     sw_pool_release(&target->pool, frame);

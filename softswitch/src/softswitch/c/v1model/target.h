@@ -39,6 +39,13 @@ struct sw_drop_note {
 
 #define SW_DROP_NOTES 64u
 
+/* The passes of a packet and its copies. */
+struct sw_family {
+    uint32_t number, passes;
+};
+
+#define SW_FAMILIES 256u
+
 struct sw_target {
     const struct sw_program *program;
     struct sw_pipeline *pipeline;
@@ -51,7 +58,9 @@ struct sw_target {
     struct sw_target_counters counters;
     struct sw_drop_note drop_notes[SW_DROP_NOTES]; /* a ring of the latest drops */
     uint64_t n_drop_notes;                         /* drops since the last drops_read */
-    const uint8_t *block;                          /* contains the bytes of packets' tails; or NULL */
+    struct sw_family families[SW_FAMILIES];        /* of the latest numbers; each new family replaces an old one */
+    uint32_t last_family;
+    const uint8_t *block; /* contains the bytes of packets' tails; or NULL */
     int64_t now_ns, epoch_ns;
     sw_output_fn output;
     void *output_ctx;

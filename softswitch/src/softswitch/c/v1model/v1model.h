@@ -24,6 +24,9 @@ struct sw_config {
 
 /* The number of recirculations, resubmissions and egress clones after which a packet (or a descendant) is dropped. */
 #define SW_PASS_LIMIT 256u
+/* The number of these passes of a packet and all of its copies together, after which they are dropped. Copies that copy
+ * themselves would otherwise multiply in every pass. */
+#define SW_FAMILY_PASS_LIMIT (1u << 14)
 
 /* The reasons of a packet's end. Their names in statistics are in switch/statistics.c. */
 enum sw_drop {

@@ -7,6 +7,7 @@ It must not know C.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from softswitch.codegen.ir.blocks import Array, Checksum, FieldList, Program
@@ -155,23 +156,40 @@ def _load_calculations(root: Json, program: Program) -> None:
         name = item["name"].text()
         program.calculations[name] = expressions.calculation(item, name, scope.unique())
     for item in root.items("checksums"):
-        if item["type"].text() != "generic":
+        target = expressions.field(item["target"])
+        if item["type"].text() == "ipv4":
+            form = _ipv4_calculation(item, target)
+            name = form["name"].text()
+            program.calculations[name] = expressions.calculation(form, name, scope.unique())
+        elif item["type"].text() == "generic":
+            name = item["calculation"].text()
+        else:
             raise item["type"].error(f"checksum of type '{item['type'].text()}' is not supported")
-        calculation = program.calculations.get(item["calculation"].text())
-        if calculation is None:
-            raise item["calculation"].error(f"unknown calculation '{item['calculation'].text()}'")
+        if name not in program.calculations:
+            raise item["calculation"].error(f"unknown calculation '{name}'")
         condition = item.get("if_cond")
         program.checksums.append(
             Checksum(
                 name=item["name"].text(),
-                target=expressions.field(item["target"]),
-                calculation=calculation,
+                target=target,
+                calculation=program.calculations[name],
                 condition=None if condition is None else expressions.expression(condition),
                 update=_default_true(item, "update"),
                 verify=_default_true(item, "verify"),
                 where=item,
             )
         )
+
+
+def _ipv4_calculation(item: Json, target: FieldRef) -> Json:
+    """Return the calculation of an old program's checksum, which names none: all fields of the header but the target.
+
+    BMv2 reads this form too.
+    """
+    fields = [field.name for field in target.header.type.fields if field.name != target.field.name]
+    inputs = [{"type": "field", "value": [target.header.name, field]} for field in fields]
+    name = f"the calculation of checksum '{item['name'].text()}'"
+    return replace(item, value={"name": name, "input": inputs, "algo": "csum16"})
 
 
 def _default_true(item: Json, key: str) -> bool:
