@@ -113,7 +113,8 @@ def _scene(watched: Watched, thinned: Mapping[str, Thinned], last_us: float) -> 
 def lost_bytes(queues: pl.LazyFrame, links: pl.LazyFrame, queue_us: float, link_us: float) -> pl.DataFrame:
     """Return the bytes that each switch lost in each interval of links: received - sent - growth of the buffer.
 
-    The bytes that its links lost are added. Frames that a switch itself creates, such as BTS, count as sent and make the figure smaller.
+    The bytes that its links lost are added, because they count as sent. Frames that a switch itself creates, such as
+    BTS, count as sent, too, and make the figure smaller.
     """
     tick = (pl.col("time_us") / queue_us).round().cast(pl.Int64)
     names = ("received_bytes", "sent_bytes", "lost_bytes")
