@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
+from math import inf
 
 from sfc_testbed.topologies.distances import distances_of
 from sfc_testbed.topologies.model import MAX_WIDE_TORS, Link, Port, Topology, TopologyError
@@ -127,6 +128,27 @@ def ports_between(topology: Topology, src: str, dst: str) -> tuple[Port, ...]:
                     switches.append(port.peer.node)
     links[topology.host_link[dst]] = None
     return tuple(end for link in links for end in (link.a, link.b))
+
+
+def hops_between(topology: Topology, src: str, dst: str) -> tuple[tuple[Port, ...], ...]:
+    """Return the ports from which packets leave switches on shortest paths from one host to another, hop by hop.
+
+    A hop has several ports if equal-cost paths differ there.
+    """
+    hops = topology.hops_to(topology.host[dst].switch)
+    switches: dict[str, None] = {topology.host[src].switch: None}
+    path: list[tuple[Port, ...]] = []
+    while switches and topology.host[dst].switch not in switches:
+        nearer = [
+            (Port(switch, port.number), port.peer.node)
+            for switch in switches
+            for port in topology.ports[switch]
+            if not port.peer_is_host and hops.get(port.peer.node, inf) == hops.get(switch, inf) - 1
+        ]
+        path.append(tuple(port for port, _ in nearer))
+        switches = dict.fromkeys(peer for _, peer in nearer)
+    link = topology.host_link[dst]
+    return (*path, (link.b if link.a.node == dst else link.a,))
 
 
 class Paths:

@@ -14,7 +14,7 @@ from bench.queues.exercises import BUFFER_PACKETS, ECN_THRESHOLD, LOADS
 from bench.queues.store import CURVE_STEP_S, Record
 from bench.queues.targets import TARGETS
 from bench.queues.theory import FluidQueue, fluid_queue
-from sfc_testbed.analysis.plots.canvas import draw, write_png
+from sfc_testbed.analysis.plots.canvas import draw, save_figure
 from sfc_testbed.analysis.plots.description import Plot
 from sfc_testbed.analysis.plots.palette import DASH_CYCLE, INK
 from sfc_testbed.analysis.plots.panels import Curve, CurveLook, Panel, numbered_looks, plot_panels
@@ -38,7 +38,7 @@ def write_figures(records: Sequence[Record], folder: Path) -> list[Path]:
     for exercise in _SHOWN:
         if figure := _figure(exercise, [record for record in records if record.exercise == exercise]):
             paths.append(folder / f"queues-{exercise.replace('_', '-')}.png")
-            write_png(draw(figure), paths[-1])
+            save_figure(draw(figure), paths[-1])
     return paths
 
 

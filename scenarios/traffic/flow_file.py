@@ -21,6 +21,7 @@ from typing import Any, TextIO
 from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
 from sfc_testbed.request.quantities import has_unit, in_unit, unit_of
 from sfc_testbed.request.shown import shortened, shown
+from sfc_testbed.request.spec import AFTER_COLUMN, FLOW_FILE, QUEUE_PAIR_COLUMN
 from sfc_testbed.scenarios.model.flow import (
     MAX_QUEUE_PAIRS,
     MAX_SIZE_BYTES,
@@ -37,10 +38,8 @@ from sfc_testbed.scenarios.traffic.trace_files import parse_goal_flows, parse_si
 from sfc_testbed.scenarios.traffic.traces.files import is_goal, is_simai
 from sfc_testbed.topologies.model import Topology
 
-FILE_NAME = "flows-input.csv"
+FILE_NAME = FLOW_FILE
 COLUMNS = ("src", "dst", "size_bytes", "start_ns", "tag")
-QUEUE_PAIR_COLUMN = "queue_pair"
-AFTER_COLUMN = "after"
 DELAY_COLUMN = "delay_ns"
 OPTIONAL_COLUMNS = (QUEUE_PAIR_COLUMN, AFTER_COLUMN, DELAY_COLUMN, *JOB_COLUMNS)
 """Optional last columns, in this order; a column is present if any flow uses it. They hold the persistent queue pair,

@@ -120,10 +120,12 @@ def run_compared(
     retry: bool = False,
     jobs: int = 1,
     watch: Watch | None = None,
+    pictures: bool = False,
 ) -> ComparedRuns:
     """Run the requests, `jobs` virtual ones at a time, and write the page. Interrupted if no run has a result.
 
-    `watch` shows runs while they are active, unless several run at a time.
+    `watch` shows runs while they are active, unless several run at a time. `pictures`: whether to write each plot of
+    the page as PNG and SVG, too.
     """
     if jobs > 1:
         runs, missing = _run_in_jobs(requests, plans, out, reporter, jobs)
@@ -135,7 +137,9 @@ def run_compared(
         quantities = measured_in([run.folder for run in runs])
         failures: list[str] = []
         name = f"{requests[0].scenario}-compare"
-        page = None if is_interrupted else _write_page(out, name, runs, held, quantities, failures)
+        page = None
+        if not is_interrupted:
+            page = _write_page(out, name, runs, held, quantities, failures, pictures=pictures)
     return ComparedRuns(runs, missing, held, page, quantities, failures)
 
 
@@ -154,6 +158,8 @@ def _write_page(
     held: Sequence[HeldClaim],
     quantities: Sequence[Measurements],
     failures: list[str],
+    *,
+    pictures: bool,
 ) -> Path:
     """Write the page of the comparison; the import is local because plotting libraries load slowly."""
     from sfc_testbed.analysis.report.html_pages import write_comparison_report
@@ -162,7 +168,7 @@ def _write_page(
     folder = make_folder(out, name)
     folders = [run.folder for run in runs]
     write_watch_beside(folders, folder)
-    page = write_comparison_report(folders, folder, held, quantities, failures)
+    page = write_comparison_report(folders, folder, held, quantities, failures, pictures=pictures)
     give_to_caller(folder)
     return page
 

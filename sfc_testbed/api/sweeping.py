@@ -28,8 +28,12 @@ def swept(
     scheduler: str | None,
     workers: int | None,
     prepare: Callable[[], None] | None = None,
+    pictures: bool = False,
 ) -> SweepSummary:
-    """Run the jobs of a sweep that are not complete. Raise UsageError if they cannot run. `prepare` as in `checked`."""
+    """Run the jobs of a sweep that are not complete. Raise UsageError if they cannot run. `prepare` as in `checked`.
+
+    `pictures`: whether to write each plot of the page as PNG and SVG, too.
+    """
     jobs = jobs_of(sweep, program)
     folder = sweep_folder(sweep, program, out.absolute())
     check_output(out)
@@ -38,7 +42,7 @@ def swept(
     results_table(folder, jobs)  # stored results must be readable before anything is compiled
     checked([jobs[0].request], out, reporter, prepare=prepare)
     with reporter.jobs() as tell:
-        return run_sweep(sweep, jobs, out, executor_for(scheduler, workers), tell)
+        return run_sweep(sweep, jobs, out, executor_for(scheduler, workers), tell, pictures=pictures)
 
 
 def kept(done: SweepSummary) -> str:

@@ -207,6 +207,7 @@ ExchangeName = Annotated[
     typer.Option("--exchange", help="Exchange between the processes: memory, or mpi if started by mpirun."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
+Pictures = Annotated[bool, typer.Option("--png", help="Also write each plot of the page as PNG and SVG.")]
 SchedulerAddress = Annotated[
     str | None,
     typer.Option(

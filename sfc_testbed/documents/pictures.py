@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from sfc_testbed.analysis.plots.canvas import log_x, log_y, new_figure, say, share_legend, styled, write_png
+from sfc_testbed.analysis.plots.canvas import log_x, log_y, new_figure, save_figure, say, share_legend, styled
 from sfc_testbed.analysis.plots.palette import DASH_CYCLE, MUTED, OTHER_COLORS, scheme_looks
 from sfc_testbed.analysis.results.limits import DEGRADED_ABOVE, ERROR_PER_LATENESS, INVALID_ABOVE
 from sfc_testbed.simulators.comparison import PeerRun
@@ -29,7 +29,7 @@ _MARKERS = ("o", "^")
 
 def write_picture(figure: Figure, path: Path) -> None:
     """Write a plot as a PNG file with few colours."""
-    write_png(figure, path)
+    save_figure(figure, path)
     with_few_colors(path)
 
 

@@ -39,6 +39,12 @@ ClockName = Literal["real", "virtual"]
 FLOW_LIST = "flows"
 """The scenario of a run whose flows all come from a file."""
 
+FLOW_FILE = "flows-input.csv"
+"""The flow list of a run."""
+QUEUE_PAIR_COLUMN = "queue_pair"
+AFTER_COLUMN = "after"
+"""Columns of the flow list that not every list has: the queue pair of a flow, and the flows that the flow waits for."""
+
 OPTION = "option"
 JOINED_BY = "joined_by"
 """Keys in the metadata of a field: the option of `run` that sets the field, and the text between several values."""

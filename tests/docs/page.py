@@ -25,7 +25,7 @@ import glob, json, os, runpy, subprocess, sys
 sys.path[0] = os.getcwd()
 from sfc_testbed.analysis.report import html_pages
 html_pages.write_run_report = lambda folder, **_: folder / "report.html"
-html_pages.write_comparison_report = lambda folders, folder, *_: folder / "comparison.html"
+html_pages.write_comparison_report = lambda folders, folder, *_, **__: folder / "comparison.html"
 from sfc_testbed.cli.app import main
 from tests.extended import nothing_remains
 

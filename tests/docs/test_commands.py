@@ -45,10 +45,10 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "topology.json").write_text(json.dumps({"hosts": hosts, "switches": ["s1"], "links": links}))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "sfc_testbed.testbed.execution.execute.write_run_report", lambda folder, _: folder / "report.html"
+        "sfc_testbed.testbed.execution.execute.write_run_report", lambda folder, _, **__: folder / "report.html"
     )
     monkeypatch.setattr(
-        "sfc_testbed.analysis.report.html_pages.write_comparison_report", lambda _, out, *__: out / "report.html"
+        "sfc_testbed.analysis.report.html_pages.write_comparison_report", lambda _, out, *__, **___: out / "report.html"
     )
     yield tmp_path
 

@@ -196,8 +196,10 @@ def test_the_virtual_clock_is_never_late(frames: dict[str, pl.DataFrame], result
 def test_the_folder_has_the_files_that_the_page_lists(stored_run: Path) -> None:
     """The folder has all listed files after `report`, except files of `export` and of live runs, and no others."""
     listed = {name.removesuffix("/") for first, _ in _rows(PAGE.partition("\n## ")[0]) for name in _CODE.findall(first)}
+    pictures = {name.removesuffix(".png") for name in listed if name.endswith(".png")}
+    listed = listed - {".svg"} | {f"{name}.svg" for name in pictures}
     files = {path.name for path in stored_run.iterdir()}
-    assert files | {"hpcc", TIMELINE_FILE, NETWORK_FILE} == listed - {"lateness.png"}
+    assert files | {"hpcc", TIMELINE_FILE, NETWORK_FILE} == listed - {"lateness.png", "lateness.svg"}
     assert FILE_NAME in files
 
 

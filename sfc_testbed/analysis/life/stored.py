@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf, isclose
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -22,6 +22,9 @@ _CAUSES = {
     "sub_rtt": "queue above Bolt's CC_THRESH ({depth})",
 }
 """The description of each cause. A BTS from the pause cache has no queue depth."""
+Delivery: TypeAlias = tuple[float, float, int]
+"""A row of goodput.parquet: begin and end of the interval, and the bytes."""
+DELIVERIES = ("from_us", "until_us", "delivered_bytes")
 REQUESTS = {"feedback": "lower rate", "sub_rtt": "smaller window"}
 """The requests of the causes that ask for no pause."""
 
@@ -32,14 +35,17 @@ def stored_events(flow: Mapping[str, Any], signals: Rows, goodput: Rows) -> list
     `flow`: a row of flows.parquet. `signals` and `goodput`: signals.parquet and goodput.parquet, with all flows.
     """
     is_of_flow = pl.col("flow_id") == flow["flow_id"]
-    received = answer(signals.lazy().filter(is_of_flow & (pl.col("host") == flow["src"])))
-    delivered = answer(goodput.lazy().filter(is_of_flow))
-    events = [
-        _ready(flow),
-        *_signals(flow, received.sort("received_us", maintain_order=True)),
-        *_deliveries(flow, delivered.sort("from_us")),
-        *_acknowledged(flow),
-    ]
+    received = answer(signals.lazy().filter(is_of_flow)).sort("received_us", maintain_order=True)
+    delivered = answer(goodput.lazy().filter(is_of_flow)).sort("from_us")
+    return events_of(flow, received.to_dicts(), delivered.select(DELIVERIES).rows())
+
+
+def events_of(
+    flow: Mapping[str, Any], signals: Iterable[Mapping[str, Any]], deliveries: Iterable[Delivery]
+) -> list[LifeEvent]:
+    """Return the events of a flow as `stored_events` does, from its rows in order of time."""
+    received = (row for row in signals if row["host"] == flow["src"])
+    events = [_ready(flow), *_signals(flow, received), *_deliveries(flow, deliveries), *_acknowledged(flow)]
     return sorted(events, key=lambda event: event.time_us)
 
 
@@ -57,13 +63,13 @@ def _acknowledged(flow: Mapping[str, Any]) -> Iterator[LifeEvent]:
         yield LifeEvent(flow["finish_us"], flow["src"], "acknowledged", detail)
 
 
-def _signals(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEvent]:
+def _signals(flow: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> Iterator[LifeEvent]:
     """Yield the BTS of a flow and their effects at its sender. A flow that has sent everything is not paused.
 
     A newer pause replaces the end of an older one. A flow that finishes before its pause ends does not resume.
     """
     paused_until_us: float | None = None
-    for row in rows.iter_rows(named=True):
+    for row in rows:
         until_us = row["paused_until_us"]
         cause = _CAUSES.get(row["cause"], row["cause"]).format(depth=format_bytes(row["queue_depth_bytes"]))
         request = REQUESTS.get(row["cause"], f"pause for {format_us(row['pause_us'])}")
@@ -91,7 +97,7 @@ def _resumed(flow: Mapping[str, Any], time_us: float) -> LifeEvent:
     return LifeEvent(time_us, flow["src"], "resumed", "end of the pause")
 
 
-def _deliveries(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEvent]:
+def _deliveries(flow: Mapping[str, Any], rows: Iterable[Delivery]) -> Iterator[LifeEvent]:
     """Yield deliveries. Consecutive intervals are merged into one delivery.
 
     The trace has intervals, not arrivals. A delivery is placed at the end of its first interval, when its first bytes
@@ -100,7 +106,7 @@ def _deliveries(flow: Mapping[str, Any], rows: pl.DataFrame) -> Iterator[LifeEve
     latest_us = inf if flow["finish_us"] is None else flow["finish_us"]
     first_us = end_us = 0.0
     delivered_bytes = 0
-    for from_us, until_us, size_bytes in rows.select("from_us", "until_us", "delivered_bytes").iter_rows():
+    for from_us, until_us, size_bytes in rows:
         if delivered_bytes and not isclose(from_us, end_us, abs_tol=1e-6):
             yield _delivery(flow["dst"], first_us, end_us, delivered_bytes)
             delivered_bytes = 0

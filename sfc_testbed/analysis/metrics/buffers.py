@@ -44,18 +44,24 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
 
 def switches(queues: Rows) -> list[str]:
     """Return the names of the switches in the trace, in natural order."""
-    names = answer(queues.lazy().select(pl.col("switch").unique()))
+    if isinstance(queues, pl.DataFrame):
+        return sorted(queues["switch"].unique().to_list(), key=natural_key)
+    names = answer(queues.select(pl.col("switch").unique()))
     return sorted(names["switch"].to_list(), key=natural_key)
 
 
 def whole_buffers(queues: Rows) -> pl.DataFrame:
     """Return the shared-buffer rows of all switches. They are few compared with the rows of the queues."""
+    if isinstance(queues, pl.DataFrame) and (queues["port"] == WHOLE_BUFFER).all():
+        return queues
     return answer(queues.lazy().filter(pl.col("port") == WHOLE_BUFFER))
 
 
 def whole_buffer(queues: Rows, switch: str) -> pl.DataFrame:
     """Return the whole-buffer rows of one switch in time order."""
-    return answer(queues.lazy().filter((pl.col("switch") == switch) & (pl.col("port") == WHOLE_BUFFER))).sort("time_us")
+    is_of_switch = (pl.col("switch") == switch) & (pl.col("port") == WHOLE_BUFFER)
+    rows = queues.filter(is_of_switch) if isinstance(queues, pl.DataFrame) else answer(queues.filter(is_of_switch))
+    return rows.sort("time_us")
 
 
 def queue_series(queues: Rows, queue: QueueName) -> pl.DataFrame:

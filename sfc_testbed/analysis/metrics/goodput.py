@@ -24,12 +24,28 @@ def delivered(goodput: Rows, flows: pl.DataFrame, by: str) -> pl.DataFrame:
     """
     interval = ("from_us", "until_us", by)
     parts = 1 + flows.height // _MOST_FLOWS
+    if parts == 1 and _are_numbered(flows):
+        named = _named(answer(goodput.lazy()), flows, by)
+        return named.group_by(interval).agg(pl.col("delivered_bytes").sum()).sort(interval)
     rows = []
     for part in range(parts):
         in_part = pl.col("flow_id") % parts == part
         known = goodput.lazy().filter(in_part).join(flows.lazy().select("flow_id", by).filter(in_part), on="flow_id")
         rows.append(answer(known.group_by(interval).agg(pl.col("delivered_bytes").sum())))
     return pl.concat(rows).group_by(interval).agg(pl.col("delivered_bytes").sum()).sort(interval)
+
+
+def _are_numbered(flows: pl.DataFrame) -> bool:
+    """Return whether the flows are those from 1 to their number, in order, as in every complete trace."""
+    numbers = flows["flow_id"]
+    return bool(flows.height) and numbers[0] == 1 and bool((numbers.diff().drop_nulls() == 1).all())
+
+
+def _named(rows: pl.DataFrame, flows: pl.DataFrame, by: str) -> pl.DataFrame:
+    """Return the rows with a column of their flows, which is read by its place: a join takes twice as long."""
+    known = rows.filter(pl.col("flow_id").is_between(1, flows.height))
+    column = flows[by].gather(known["flow_id"] - 1)
+    return known.select("from_us", "until_us", "delivered_bytes").with_columns(column.alias(by))
 
 
 def receiver_throughput_gbps(

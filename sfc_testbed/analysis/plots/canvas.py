@@ -18,10 +18,12 @@ from textwrap import fill
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
@@ -32,7 +34,19 @@ from matplotlib.transforms import ScaledTranslation, Transform
 from os_helpers.visible import visible
 from sfc_testbed.analysis.formatting import three_digits
 from sfc_testbed.analysis.plots import description
-from sfc_testbed.analysis.plots.description import HEIGHT_INCHES, Band, Bars, Fault, Item, Level, Line, Plot, PlotPanel
+from sfc_testbed.analysis.plots.description import (
+    HEIGHT_INCHES,
+    Band,
+    Bars,
+    Fault,
+    Item,
+    Level,
+    Line,
+    Marks,
+    Plot,
+    PlotPanel,
+    Segments,
+)
 from sfc_testbed.analysis.plots.palette import DASH_CYCLE, GRID, INK, MUTED, PAPER, SPINE
 from sfc_testbed.telemetry.atomic_file import replace_file
 
@@ -198,6 +212,8 @@ def _draw_panel(axes: Axes, panel: PlotPanel) -> None:
     if panel.text:
         say(axes, panel.text)
         return
+    if not panel.has_axes:
+        axes.set_axis_off()
     for item in panel.items:
         _DRAW[type(item)](axes, item)
     if panel.x.is_log:
@@ -300,6 +316,26 @@ def _draw_line(axes: Axes, line: Line) -> None:
     axes.plot(line.x, line.y, **style)
 
 
+def _draw_segments(axes: Axes, segments: Segments) -> None:
+    ends = np.stack([segments.x, segments.y], axis=1).reshape(-1, 2, 2)
+    style: dict[str, Any] = {"colors": segments.look.color, "linewidths": segments.width, "zorder": 2}
+    axes.add_collection(LineCollection([*ends], label=_in_legend(segments), **style))
+
+
+def _draw_marks(axes: Axes, marks: Marks) -> None:
+    style: dict[str, Any] = {"marker": marks.marker.shape, "alpha": marks.alpha, "linewidths": 0, "zorder": 3}
+    axes.scatter(marks.x, marks.y, marks.sizes**2, marks.look.color, label=_in_legend(marks), **style)
+    for x, y, label in zip(marks.x, marks.y, marks.labels, strict=False):
+        place: dict[str, Any] = (
+            {"xytext": (0, 7), "va": "bottom"} if marks.is_above else {"xytext": (0, -7), "va": "top"}
+        )
+        axes.annotate(label, (x, y), textcoords="offset points", ha="center", fontsize=8, color=INK, **place)
+
+
+def _in_legend(item: Segments | Marks) -> str | None:
+    return legend_name(item.label) if item.in_legend and item.label else None
+
+
 def _draw_band(axes: Axes, band: Band) -> None:
     axes.fill_between(band.x, band.y, step="pre", color=band.color, alpha=band.alpha, linewidth=0)
 
@@ -322,6 +358,8 @@ _DRAW: Mapping[type[Item], Callable[[Axes, Any], None]] = {
     Bars: _draw_bars,
     Level: _draw_level,
     Fault: _draw_fault,
+    Segments: _draw_segments,
+    Marks: _draw_marks,
 }
 
 
@@ -358,12 +396,19 @@ def share_legend(figure: Figure, *, columns: int = 6) -> None:
         legend.remove()
 
 
-def write_png(figure: Figure, path: Path) -> None:
-    """Write a PNG that is WIDTH_PIXELS wide, atomically."""
+PICTURE_TYPES: Mapping[str, Mapping[str, None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+"""The types of the pictures of a plot, and the metadata that they do without, so that equal plots give equal files."""
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a PNG that is WIDTH_PIXELS wide, or an SVG, by the end of the file's name, atomically."""
     dpi = WIDTH_PIXELS / WIDTH_INCHES
-    with plot_style():
+    kind = path.suffix[1:]
+    with plot_style(), mpl.rc_context({"svg.hashsalt": path.stem}):
         lay_out(figure, FigureCanvasAgg, dpi)
-        replace_file(path, lambda partial: figure.savefig(partial, format="png", dpi=dpi, metadata={"Software": None}))
+        replace_file(
+            path, lambda partial: figure.savefig(partial, format=kind, dpi=dpi, metadata=dict(PICTURE_TYPES[kind]))
+        )
 
 
 def lay_out(figure: Figure, canvas: type[FigureCanvasBase], dpi: float) -> None:

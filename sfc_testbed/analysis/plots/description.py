@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """The description of a plot: panels with axes, and the curves, bands, bars and marks in them, as arrays and texts.
 
-A page draws a description in the browser (`report.figure_data`), and `canvas` draws it with matplotlib. This module
-loads no drawing library.
+A page draws a description in the browser (`report.plot_data`), and `canvas` draws it with matplotlib. This module
+loads no drawing library. Its classes do without comparison and representation, which arrays make useless and whose
+creation takes half the time of importing this module.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _MARGIN = 0.05
 """The share of the data's range that is free beyond the data on an axis that fits them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Axis:
     """An axis from `low` to `high`. `label` ends with the unit in parentheses."""
 
@@ -44,7 +45,7 @@ class Axis:
     """The font size of the names of ticks; None for the usual size."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Marker:
     """The marker of a line's points. `shape` is a letter of matplotlib: o, s, ^, D, v, P, x or a period."""
 
@@ -57,7 +58,7 @@ class Marker:
     """The first point with a marker, and the number of points from one marker to the next; None: all points."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Line:
     """A curve."""
 
@@ -76,7 +77,7 @@ class Line:
     """The distance by which the line is shifted to the right, so that bars of several lines can be told apart."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Band:
     """The area between zero and a step curve whose values end at their times."""
 
@@ -87,7 +88,7 @@ class Band:
     alpha: float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bars:
     """Vertical bars around points, such as confidence intervals. A bar that is not a number is not drawn."""
 
@@ -100,7 +101,7 @@ class Bars:
     aside_inches: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Level:
     """A dotted horizontal line with a name at its right end or in the legend."""
 
@@ -109,7 +110,7 @@ class Level:
     in_legend: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fault:
     """A shaded part of the time axis with a name at its beginning."""
 
@@ -118,10 +119,47 @@ class Fault:
     end: float
 
 
-Item = Line | Band | Bars | Level | Fault
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments:
+    """Straight pieces, each between two points, with a text for each piece that a browser shows under the mouse."""
+
+    label: str
+    look: LineLook
+    x: Points = field(repr=False)
+    """The ends of all pieces: begin and end of the first one, then of the second one, and so on."""
+    y: Points = field(repr=False)
+    texts: Sequence[str] = field(repr=False)
+    width: float = 1.9
+    in_legend: bool = True
+    join: Join = "straight"
+    marker: None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
+class Marks:
+    """Marks of different size, with a text for each mark that a browser shows under the mouse."""
+
+    label: str
+    look: LineLook
+    x: Points = field(repr=False)
+    y: Points = field(repr=False)
+    texts: Sequence[str] = field(repr=False)
+    sizes: Points = field(repr=False)
+    """The diameters of the marks, in points."""
+    labels: Sequence[str] = ()
+    """A text above or below each mark; empty for none."""
+    is_above: bool = False
+    alpha: float = 1.0
+    marker: Marker = Marker()
+    in_legend: bool = True
+    join: Join = "none"
+    width: float = 0.0
+
+
+Item = Line | Band | Bars | Level | Fault | Segments | Marks
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class PlotPanel:
     """A panel of a plot: its axes and the items between them, or a text if there are no data."""
 
@@ -130,6 +168,7 @@ class PlotPanel:
     y: Axis
     items: Sequence[Item] = ()
     text: str = ""
+    has_axes: bool = True
 
     @property
     def lines(self) -> list[Line]:
@@ -137,7 +176,7 @@ class PlotPanel:
         return [item for item in self.items if isinstance(item, Line)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plot:
     """A plot: panels in rows of `columns`, and one legend below them."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from sfc_testbed.analysis.metrics.buffers import hottest_queue, queue_series, switches, whole_buffers
+from sfc_testbed.analysis.metrics.buffers import hottest_queue, hottest_switch, queue_series, switches, whole_buffers
 from sfc_testbed.analysis.metrics.flows import ALL_CLASSES, SizeBinFigures, of_class, size_bin_edges, slowdown_by_size
 from sfc_testbed.analysis.metrics.percentiles import minimum_count
 from sfc_testbed.analysis.plots.description import (
@@ -62,13 +62,12 @@ def plot_buffer(
 ) -> Plot:
     """Plot high-water marks over time: the buffer of the most congested switch (left) and its longest queue (right)."""
     whole = whole_buffers(queues)
-    hottest = hottest_buffer_steps(whole)
-    switch = hottest[0] if hottest else None
+    switch = hottest_switch(whole)
     look = LineLook(scheme_color(scheme), DASH_CYCLE[0])
     grey = LineLook(BACKDROP, DASH_CYCLE[0])
     others = [name for name in switches(whole) if name != switch][:MAXIMUM_BACKDROP_SWITCHES]
     lines = [_Steps(_OTHERS, grey, thin(buffer_steps(whole, name), _BACKDROP_STEPS), name, False) for name in others]
-    lines += [_Steps(hottest[0], look, hottest[1])] if hottest else []
+    lines += [_Steps(switch, look, buffer_steps(whole, switch))] if switch else []
     faults = faults if whole.height else ()
     left = _steps_panel(f"Shared buffer of {switch}" if switch else "Shared buffer", lines, faults, fill=True)
     if others:

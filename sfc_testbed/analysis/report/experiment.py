@@ -18,8 +18,8 @@ from sfc_testbed.analysis.plots.description import Plot
 from sfc_testbed.analysis.report.first_sentence import of_experiment, trust_in_runs
 from sfc_testbed.analysis.report.html_pages import REPORT_FILE, render, run_row, write_csv
 from sfc_testbed.analysis.report.placing import Placed, on_page
+from sfc_testbed.analysis.report.plot_data import write_page
 from sfc_testbed.analysis.results.result import Level
-from sfc_testbed.telemetry.atomic_file import replace_text
 
 FIGURE_FILE = "figure.png"
 
@@ -74,5 +74,5 @@ def write_experiment_page(
         plots=on_page(folder, [Placed(name, caption, drawn)] if drawn else [], pictures=True),
         runs=[run_row(folder, *run) for run in page.runs],
     )
-    replace_text(folder / REPORT_FILE, html)
+    write_page(folder / REPORT_FILE, html)
     return folder / REPORT_FILE

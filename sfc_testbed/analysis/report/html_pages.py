@@ -23,7 +23,7 @@ from os_helpers.visible import visible
 from sfc_testbed.analysis.formatting import flatten
 from sfc_testbed.analysis.plots.palette import color_variables
 from sfc_testbed.analysis.report import first_sentence, page_tables
-from sfc_testbed.analysis.report.data_table import is_wide
+from sfc_testbed.analysis.report.data_table import column_kind, is_wide, sort_value
 from sfc_testbed.analysis.report.placing import (
     Placed,
     PlacedSections,
@@ -32,7 +32,7 @@ from sfc_testbed.analysis.report.placing import (
     placed_plots,
     placed_sections,
 )
-from sfc_testbed.analysis.report.plot_data import with_scripts
+from sfc_testbed.analysis.report.plot_data import write_page
 from sfc_testbed.analysis.report.plots import COMPARISON_PLOTS, RUN_PLOTS, ComparedRuns
 from sfc_testbed.analysis.report.sections import COMPARISON_SECTIONS, RUN_SECTIONS
 from sfc_testbed.analysis.results.quantities import Measurements, measured_in
@@ -40,7 +40,7 @@ from sfc_testbed.analysis.results.result import RESENT_REASONS, RESULT_FILE, Run
 from sfc_testbed.analysis.results.stored import Run, known_config, load_run
 from sfc_testbed.place import command_name
 from sfc_testbed.request.spec import CONFIG_FILE
-from sfc_testbed.telemetry.atomic_file import replace_file, replace_text
+from sfc_testbed.telemetry.atomic_file import replace_file
 from sfc_testbed.telemetry.schema import OPTIONAL_SCHEMAS, SCHEMAS
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ FLOW_COLUMNS = ("flow_id", "dst", "tag", "size_bytes", "start_us", "finish_us", 
 def write_run_report(folder: Path, *, pictures: bool = False, failures: list[str] | None = None) -> Path:
     """Write report.html and two CSV files into a run folder, and return the page's path.
 
-    `pictures`: whether to write each plot as PNG, too. The page lists missing and damaged traces, and it says which
-    plots and sections of extensions failed; these sentences are appended to `failures`. Raises ResultError if
+    `pictures`: whether to write each plot as PNG and SVG, too. The page lists missing and damaged traces, and it says
+    which plots and sections of extensions failed; these sentences are appended to `failures`. Raises ResultError if
     result.json cannot be read.
     """
     run = load_run(folder, FLOW_COLUMNS)
@@ -83,7 +83,7 @@ def write_run_report(folder: Path, *, pictures: bool = False, failures: list[str
         files=_files(folder),
         result_json=run.result.to_json(),
     )
-    replace_text(folder / REPORT_FILE, html)
+    write_page(folder / REPORT_FILE, html)
     _note_failures(failures, placed, sections)
     return folder / REPORT_FILE
 
@@ -105,7 +105,7 @@ def write_comparison_report(
     """Write the comparison of run folders into the folder `out` (created if missing) and return the page's path.
 
     Ratios are relative to the first run. comparison.csv and comparison.json are written beside the page. `pictures`:
-    whether to write each plot as PNG, too. `claims`: claims about these runs. `quantities`: the quantities of
+    whether to write each plot as PNG and SVG, too. `claims`: claims about these runs. `quantities`: the quantities of
     extensions in each run, which are measured unless they are given. Sentences about plots and sections of extensions
     that failed are appended to `failures`.
 
@@ -138,7 +138,7 @@ def write_comparison_report(
             for row, run in zip(comparison.rows, compared.runs, strict=True)
         ],
     )
-    replace_text(out / REPORT_FILE, html)
+    write_page(out / REPORT_FILE, html)
     _note_failures(failures, placed, sections)
     return out / REPORT_FILE
 
@@ -220,7 +220,7 @@ def _files(folder: Path) -> list[str]:
         *(schema.file_name for schema in (*SCHEMAS.values(), *OPTIONAL_SCHEMAS.values())),
         WATCH_FILE,
         *_data_files(),
-        *(f"{name}.png" for name in RUN_PLOTS),
+        *(f"{name}.{kind}" for name in RUN_PLOTS for kind in ("png", "svg")),
         "logs",
         "pcaps",
     )
@@ -252,7 +252,21 @@ def _bytecode_cache() -> jinja2.BytecodeCache | None:
     return None
 
 
+def _column_kinds(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the attribute of each column's cells that selects their style; empty for figures."""
+    columns = zip(headings, zip(*rows, strict=True), strict=True)
+    kinds = (column_kind(heading, cells) for heading, cells in columns)
+    return [Markup(f' class="{kind}"') if kind else "" for kind in kinds]
+
+
+def _sort_key(cell: str) -> str:
+    """Return the attribute of a cell by whose number a table is sorted; empty if the text is enough."""
+    value = sort_value(cell)
+    return "" if value is None else Markup(f' data-value="{value:.10g}"')
+
+
 def render(template: str, **content: object) -> str:
+    """Return a page for `write_page`, which adds the scripts of plots."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -263,6 +277,6 @@ def render(template: str, **content: object) -> str:
         finalize=_visible_value,
         bytecode_cache=_bytecode_cache(),
     )
-    environment.globals["is_wide"] = is_wide
+    environment.globals |= {"is_wide": is_wide, "sort_key": _sort_key, "column_kinds": _column_kinds}
     environment.globals["testbed_command"] = command_name()
-    return with_scripts(environment.get_template(template).render(**content, plot_colors=Markup(color_variables())))
+    return environment.get_template(template).render(**content, plot_colors=Markup(color_variables()))

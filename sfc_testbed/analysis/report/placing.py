@@ -12,12 +12,11 @@ import warnings
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from os_helpers.visible import visible
 from sfc_testbed.analysis.plots.description import Plot
@@ -100,20 +99,27 @@ def figures_of(placed: Iterable[Placed]) -> dict[str, Figure]:
 
 
 def on_page(folder: Path, placed: Iterable[Placed], *, pictures: bool = False) -> list[dict[str, object]]:
-    """Return each plot for a page: its content, or why it failed. Write PNG files, too, if `pictures` is set."""
+    """Return each plot for a page: its content, or why it failed. `pictures`: whether to write PNG and SVG, too."""
     shown: list[dict[str, object]] = []
     for plot in placed:
-        content: dict[str, object] = {"drawn": "", "caption": plot.caption, "png": None, "failure": plot.failure}
+        content: dict[str, object] = {"drawn": "", "caption": plot.caption, "pictures": [], "failure": plot.failure}
         if plot.figure is not None:
             content["drawn"] = Markup(_drawn(plot, plot.figure))
             if pictures:
-                from sfc_testbed.analysis.plots.canvas import write_png
-
-                content["png"] = f"{plot.name}.png"
-                write_png(_figure(plot.figure), folder / f"{plot.name}.png")
+                content["pictures"] = _write_pictures(folder, plot.name, plot.figure)
             _close(plot.figure)
         shown.append(content)
     return shown
+
+
+def _write_pictures(folder: Path, name: str, plot: Plot | Figure) -> list[tuple[str, str]]:
+    """Write the pictures of a plot, and return their types and names."""
+    from sfc_testbed.analysis.plots.canvas import PICTURE_TYPES, save_figure
+
+    figure = _figure(plot)
+    for kind in PICTURE_TYPES:
+        save_figure(figure, folder / f"{name}.{kind}")
+    return [(kind.upper(), f"{name}.{kind}") for kind in PICTURE_TYPES]
 
 
 def _figure(plot: Plot | Figure) -> Figure:

@@ -13,12 +13,14 @@ from base64 import b64encode
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import copyfileobj
 from typing import Any
 
 import numpy as np
 
 from os_helpers.visible import visible
-from sfc_testbed.analysis.plots.description import Axis, Plot
+from sfc_testbed.analysis.plots.description import Axis, Marks, Plot, Segments
+from sfc_testbed.telemetry.atomic_file import replace_file
 
 DATA = '<script type="application/json" class="plot-data">'
 """The beginning of the element with a plot's data."""
@@ -39,6 +41,8 @@ def _encoded(value: Any) -> Any:
     fields = {
         name: visible(field, keep="\n") if isinstance(field, str) else field for name, field in vars(value).items()
     }
+    if isinstance(value, (Segments, Marks)):
+        fields |= {name: list(map(visible, fields[name])) for name in ("texts", "labels") if name in fields}
     if isinstance(value, Axis):
         fields["ticks"] = [(place, _shown(name)) for place, name in value.ticks]
     return {"kind": type(value).__name__, **fields}
@@ -48,20 +52,30 @@ def _shown(value: object) -> object:
     return visible(value, keep="\n") if isinstance(value, str) else value
 
 
-def with_scripts(page: str) -> str:
-    """Return a page with the scripts at its end if it has plots that the browser draws."""
+def write_page(path: Path, page: str) -> None:
+    """Write a page atomically, with the scripts at its end if it has plots that the browser draws.
+
+    The library is copied as it is: as a part of the text it would be decoded, joined and encoded again.
+    """
     before, end, after = page.rpartition("</body>")
-    return f"{before}{_scripts()}{end}{after}" if DATA in page else page
+
+    def write(partial: Path) -> None:
+        with partial.open("wb") as out:
+            out.write(before.encode())
+            for script in _scripts() if DATA in before else ():
+                out.write(b"<script>")
+                with script.open("rb") as source:
+                    copyfileobj(source, out)
+                out.write(b"</script>\n")
+            out.write(f"{end}{after}".encode())
+
+    replace_file(path, write)
 
 
 @cache
-def _scripts() -> str:
-    """Return the elements with the library and with our own script."""
+def _scripts() -> tuple[Path, Path]:
+    """Return the files with the library and with our own script."""
     package = find_spec("bokeh")
     if package is None or package.origin is None:
         raise ModuleNotFoundError("pages need the package bokeh; install the testbed again")
-    texts = (
-        (Path(package.origin).parent / _LIBRARY).read_text(encoding="utf-8"),
-        _OWN_SCRIPT.read_text(encoding="utf-8"),
-    )
-    return "".join(f"<script>{text}</script>\n" for text in texts)
+    return Path(package.origin).parent / _LIBRARY, _OWN_SCRIPT

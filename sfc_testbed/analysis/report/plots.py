@@ -175,6 +175,12 @@ def _uplinks_compared(compared: ComparedRuns) -> Plot | None:
     return plot_uplinks(compared.plotted)
 
 
+def _network(run: Run) -> Plot | None:
+    from sfc_testbed.analysis.plots.load import plot_load
+
+    return None if run.topology is None else plot_load(run.topology, run.links, run.queues)
+
+
 def _lateness(run: Run) -> Plot:
     from sfc_testbed.analysis.plots.lateness import plot_lateness
 
@@ -277,6 +283,12 @@ RUN_PLOTS: Table[PagePlot[Run]] = Table(
             "Goodput over time: message bytes received per interval by all receivers of a traffic class.", _goodput
         ),
         "uplinks": PagePlot(_UPLINKS, _uplinks, needs=("links",)),
+        "network": PagePlot(
+            "The network with its load: the mean use of each link in its busier direction, and the longest queues. The "
+            "mouse shows both directions, and the time of a peak.",
+            _network,
+            needs=("links",),
+        ),
         "lateness": PagePlot(
             "Lateness of the latest frame in each interval. The limits apply to the P99 of all frames.",
             _lateness,

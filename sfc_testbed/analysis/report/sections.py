@@ -35,6 +35,12 @@ def _page_tables() -> Any:
     return page_tables
 
 
+def _slowest(run: Run) -> DataTable | None:
+    from sfc_testbed.analysis.report.slow_table import slow_table
+
+    return slow_table(run)
+
+
 def _physics(run: Run) -> list[DataTable]:
     from sfc_testbed.analysis.report.physics import physics_tables
 
@@ -51,6 +57,7 @@ RUN_SECTIONS: Table[Section[Run]] = Table(
     "section of a run",
     {
         "slowdown": Section(lambda run: _page_tables().slowdown_table(run.result)),
+        "slow-flows": Section(_slowest),
         "iterations": Section(lambda run: _page_tables().iteration_table(run.result)),
         "sizes": Section(lambda run: _page_tables().size_table(run.result)),
         "buffers": Section(lambda run: _page_tables().buffer_table(run.result)),

@@ -15,6 +15,7 @@ from sfc_testbed.analysis.report.first_sentence import of_sweep
 from sfc_testbed.analysis.report.html_pages import REPORT_FILE, render, write_csv
 from sfc_testbed.analysis.report.over_axes import CSV_FILE
 from sfc_testbed.analysis.report.placing import figures_of, on_page, placed_plots, placed_sections
+from sfc_testbed.analysis.report.plot_data import write_page
 from sfc_testbed.analysis.report.plots import SWEEP_PLOTS
 from sfc_testbed.analysis.report.sections import SWEEP_SECTIONS
 from sfc_testbed.analysis.results.swept import (
@@ -27,7 +28,6 @@ from sfc_testbed.analysis.results.swept import (
     warnings_of,
     with_quantities,
 )
-from sfc_testbed.telemetry.atomic_file import replace_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,7 +45,7 @@ def write_sweep_page(
 
     `failures`: one text for each job without a result. Sentences about plots and sections of extensions that failed are
     appended to `problems`. `measures`: whether to measure the quantities of extensions again, from the folders of the
-    runs. `pictures`: whether to write each plot as PNG, too. Raises ResultError if the sweep cannot be read.
+    runs. `pictures`: whether to write each plot as PNG and SVG, too. Raises ResultError if the sweep cannot be read.
     """
     sweep = read_sweep_results(folder)
     if measures:
@@ -64,7 +64,7 @@ def write_sweep_page(
         tables=sections.tables,
         files=(TABLE_FILE, CSV_FILE, SWEEP_FILE),
     )
-    replace_text(folder / REPORT_FILE, html)
+    write_page(folder / REPORT_FILE, html)
     if problems is not None:
         problems += [*(plot.failure for plot in placed if plot.failure), *sections.failures]
     return folder / REPORT_FILE

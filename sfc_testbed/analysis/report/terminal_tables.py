@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -44,6 +44,9 @@ from sfc_testbed.analysis.results.over_seeds import Estimate, SchemeOverSeeds, e
 from sfc_testbed.analysis.results.result import Level, RunResult, count_of
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.request.spec import RunConfig
+
+if TYPE_CHECKING:
+    from sfc_testbed.analysis.life.slowest import SlowFlow
 
 _LOST = "drops/\nresent"
 """The heading of the column with packets dropped and data packets sent again."""
@@ -514,6 +517,21 @@ def chain_table(result: RunResult, iteration: str, chain: Sequence[ChainLink]) -
             *(f"{row[name]:,.2f}" for name in ("start_us", "received_us")),
             *map(format_number, (link.fct_us, row["ideal_fct_us"], link.excess_us)),
         )
+    return Fitted(table)
+
+
+def slowest_table(result: RunResult, flows: Sequence[SlowFlow]) -> RenderableType:
+    """Return the slowest flows with the reasons for their lost time, as on the page of the run."""
+    from sfc_testbed.analysis.report.slow_table import HEADINGS, slow_cells  # the table of a run does without
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table.title = Text(f"slowest flows of each class · {result.title} · {result.clock} clock")
+    table.title_style = "bold"
+    for heading in HEADINGS[:-1]:
+        table.add_column(heading, justify="left" if heading in ("class", "from", "to") else "right")
+    table.add_column(HEADINGS[-1], ratio=PROSE)
+    for flow in flows:
+        table.add_row(*map(Text, slow_cells(flow)))
     return Fitted(table)
 
 

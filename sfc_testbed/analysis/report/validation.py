@@ -19,12 +19,12 @@ from sfc_testbed.analysis.report import first_sentence
 from sfc_testbed.analysis.report.data_table import DataTable
 from sfc_testbed.analysis.report.html_pages import REPORT_FILE, relative_link, render
 from sfc_testbed.analysis.report.placing import Placed, on_page
+from sfc_testbed.analysis.report.plot_data import write_page
 from sfc_testbed.analysis.report.terminal_tables import VERDICT_STYLES
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.analysis.terminal import Fitted
 from sfc_testbed.analysis.validation.metrics import METRIC, METRICS
 from sfc_testbed.analysis.validation.record import FILE_NAME, MetricFinding, ValidatedRun, Validation
-from sfc_testbed.telemetry.atomic_file import replace_text
 
 HEADINGS = ("figure", "virtual", "live", "difference", "tolerance", "within")
 SPREAD_HEADING = "with jitter"
@@ -167,7 +167,7 @@ def validated_run_table(run: ValidatedRun) -> RenderableType:
 def write_validation_page(folder: Path, validation: Validation, *, pictures: bool = False) -> Path:
     """Write report.html beside validation.json, from the validation and its run folders, and return the page's path.
 
-    `pictures`: whether to write each plot as PNG, too.
+    `pictures`: whether to write each plot as PNG and SVG, too.
     """
     sections = [_section(folder, number, run, pictures) for number, run in enumerate(validation.runs, 1)]
     html = render(
@@ -180,7 +180,7 @@ def write_validation_page(folder: Path, validation: Validation, *, pictures: boo
         sections=sections,
         file_name=FILE_NAME,
     )
-    replace_text(folder / REPORT_FILE, html)
+    write_page(folder / REPORT_FILE, html)
     return folder / REPORT_FILE
 
 

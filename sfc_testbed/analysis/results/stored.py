@@ -11,6 +11,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -24,6 +25,7 @@ from sfc_testbed.request.checks import refusal
 from sfc_testbed.request.spec import CONFIG_FILE, FaultSpan, RunConfig, config_of
 from sfc_testbed.telemetry.reader import TraceError, answer, scan_trace
 from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, LINKS, QUEUES, SIGNALS, TraceSchema
+from sfc_testbed.topologies.model import Topology, TopologyError
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Run:
 
     links: pl.LazyFrame = field(default_factory=lambda: LINKS.empty().lazy())
     """Bytes of links over time; empty for runs of older releases."""
+    all_flows: pl.LazyFrame = field(default_factory=lambda: FLOWS.empty().lazy())
+    """The flows with all their columns."""
 
     def without_traces(self) -> Run:
         """Return a copy of the run with empty traces."""
@@ -59,6 +63,7 @@ class Run:
             goodput=goodput,
             lateness=LATENESS.empty(),
             links=links,
+            all_flows=FLOWS.empty().lazy(),
         )
 
     @property
@@ -70,6 +75,16 @@ class Run:
     def equal_cost_ports(self) -> EqualCostPorts:
         """The groups of ports over which each switch spreads packets to the same destination."""
         return {} if self.config is None else self.config.equal_cost_ports
+
+    @cached_property
+    def topology(self) -> Topology | None:
+        """The network, or None if it is unknown, for instance because an extension that is not loaded defines it."""
+        from sfc_testbed.topologies.files.stored import topology_of
+
+        try:
+            return topology_of(self.config)
+        except TopologyError:
+            return None
 
     @property
     def fault_spans(self) -> tuple[FaultSpan, ...]:
@@ -121,6 +136,7 @@ def load_run(folder: Path, flow_columns: Sequence[str] = FLOWS.column_names) -> 
         lateness=answer(lateness),
         congestion=congestion,
         links=links,
+        all_flows=flows,
     )
 
 

@@ -24,6 +24,7 @@ from sfc_testbed.cli.options import (
     OptionalScenario,
     Out,
     P4Programs,
+    Pictures,
     Retry,
     ScaleName,
     Settings,
@@ -78,6 +79,7 @@ def verb(
     retry: Retry = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 if a claim does not hold.")] = False,
     watch: WatchPage = False,
+    png: Pictures = False,
     json: Json = False,
     use: Uses = None,
 ) -> None:
@@ -119,7 +121,7 @@ def verb(
     shown = reporter(quiet=json)
     note_dilations(plans, shown)
     with watched(shown, plans, is_wanted=watch) as page:
-        done = run_compared(requests, plans, out, shown, claimed, retry=retry, watch=page)
+        done = run_compared(requests, plans, out, shown, claimed, retry=retry, watch=page, pictures=png)
     with interruptible():  # everything is stored by now
         comparison = done.compared()
         if json:

@@ -27,6 +27,7 @@ from sfc_testbed.cli.options import (
     Out,
     P4Program,
     Pcap,
+    Pictures,
     Retry,
     RunWorkers,
     ScaleName,
@@ -82,6 +83,7 @@ def verb(
     exchange: ExchangeName = "memory",
     retry: Retry = False,
     watch: WatchPage = False,
+    png: Pictures = False,
     json: Json = False,
     use: Uses = None,
 ) -> None:
@@ -143,7 +145,7 @@ def verb(
         from sfc_testbed.testbed.execution.execute import with_page
         from sfc_testbed.testbed.recording.outcome import Silent
 
-        run = with_page(run, Silent())
+        run = with_page(run, Silent(), pictures=png)
     if not json:
         say_page(run.report, is_watched=watch)
     for failure in run.failures:

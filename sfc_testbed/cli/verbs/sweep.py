@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfc_testbed.cli.options import Out, P4Program, SchedulerAddress, Uses, Workers
+from sfc_testbed.cli.options import Out, P4Program, Pictures, SchedulerAddress, Uses, Workers
 from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain, say, say_json, warn
 from sfc_testbed.cli.planning import reporter
 from sfc_testbed.native.first_use import prepare
@@ -32,6 +32,7 @@ def verb(
     out: Out = Path("runs"),
     scheduler: SchedulerAddress = None,
     workers: Workers = None,
+    png: Pictures = False,
     json: Annotated[bool, typer.Option("--json", help="Print the outcome and the folder as JSON.")] = False,
     use: Uses = None,
 ) -> None:
@@ -42,7 +43,7 @@ def verb(
 
     from sfc_testbed.api.sweeping import kept, swept
 
-    done = swept(sweep, program, out, reporter(), scheduler=scheduler, workers=workers, prepare=prepare)
+    done = swept(sweep, program, out, reporter(), scheduler=scheduler, workers=workers, prepare=prepare, pictures=png)
     if json:
         say_json(_document(done))
     else:

@@ -20,6 +20,7 @@ from sfc_testbed.cli.options import (
     LoadBalancingName,
     Out,
     P4Program,
+    Pictures,
     Retry,
     ScaleName,
     Settings,
@@ -98,6 +99,7 @@ def verb(
         bool,
         typer.Option("--show", help="Print stored comparisons of this project, also with --peer. No run starts."),
     ] = False,
+    png: Pictures = False,
     json: Annotated[bool, typer.Option("--json", help="Print validation.json and nothing else.")] = False,
     use: Uses = None,
 ) -> None:
@@ -110,6 +112,7 @@ def verb(
         "--retry": retry,
         "--spread": spread > 0,
         "--strict": strict,
+        "--png": png,
     }
     if show:
         is_for_runs = {
@@ -152,7 +155,7 @@ def verb(
             spread,
             [plan.decided for plan in live],
         )
-    page = _page(stored)
+    page = _page(stored, pictures=png)
     if json:
         say_json(with_fields(stored.validation.to_json(), folder=str(stored.folder)))
     else:
@@ -210,12 +213,12 @@ def _cases(
     return standard_cases(peer)
 
 
-def _page(stored: StoredValidation) -> Path | None:
+def _page(stored: StoredValidation, *, pictures: bool) -> Path | None:
     """Write the page and return its path; None without results or after an interruption."""
     if not stored.validation.runs or stored.is_interrupted:
         return None
     try:
-        page = write_validation_page(stored.folder, stored.validation)
+        page = write_validation_page(stored.folder, stored.validation, pictures=pictures)
     except KeyboardInterrupt as error:
         raise Interrupted(f"{stored.kept}; the report was not written") from error
     finally:

@@ -54,13 +54,13 @@ def _run_virtual(
     return simulate_shared(plan, folder, recorder, progress, interrupt, workers=plan.config.workers)
 
 
-def write_run_report(folder: Path, failures: list[str] | None = None) -> Path:
+def write_run_report(folder: Path, failures: list[str] | None = None, *, pictures: bool = False) -> Path:
     """Write the pages of a run; the imports are local because plotting libraries are slow to import."""
     from sfc_testbed.analysis.report.html_pages import write_run_report as write
     from sfc_testbed.testbed.execution.watch_page import write_watch_beside
 
     write_watch_beside([folder], folder)
-    return write(folder, failures=failures)
+    return write(folder, failures=failures, pictures=pictures)
 
 
 _PLANNED_SEGMENTS = "planned"
@@ -133,16 +133,16 @@ def execute(
     return with_page(stored, progress) if page else stored
 
 
-def with_page(run: StoredRun, progress: Progress) -> StoredRun:
+def with_page(run: StoredRun, progress: Progress, *, pictures: bool = False) -> StoredRun:
     """Write the page of a run and return the run with it. An interrupted run, and Ctrl-C, leave the page out.
 
-    Raises RunError if the disk is full.
+    `pictures`: whether to write each plot as PNG and SVG, too. Raises RunError if the disk is full.
     """
     if run.interrupted:
         return run
     failures: list[str] = []
     with _failing_in_one_line(run.folder, Interrupt()):
-        report = _draw(run.folder, progress, failures)
+        report = _draw(run.folder, progress, failures, pictures=pictures)
     return replace(run, report=report, interrupted=report is None, failures=failures)
 
 
@@ -219,13 +219,13 @@ def _without_result(folder: Path, interrupt: Interrupt) -> Interrupted:
     return Interrupted("nothing was measured yet, so the folder was removed")
 
 
-def _draw(folder: Path, progress: Progress, failures: list[str]) -> Path | None:
+def _draw(folder: Path, progress: Progress, failures: list[str], *, pictures: bool) -> Path | None:
     """Draw the run's page; return None if Ctrl-C interrupted it. The measurements are stored before."""
     try:
         progress.stage("drawing the page")
         return_freed_memory()
         with without_garbage_collection():
-            return write_run_report(folder, failures)
+            return write_run_report(folder, failures, pictures=pictures)
     except KeyboardInterrupt:
         raise_again()
         return None

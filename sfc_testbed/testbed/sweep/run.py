@@ -56,8 +56,13 @@ class SweepSummary:
     """Sentences about plots and sections of extensions that failed."""
 
 
-def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: Executor, tell: Tell) -> SweepSummary:
-    """Run a sweep in a new folder, or resume it. Runs get no pages. After Ctrl-C the finished runs are in the table."""
+def run_sweep(
+    sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: Executor, tell: Tell, *, pictures: bool = False
+) -> SweepSummary:
+    """Run a sweep in a new folder, or resume it. Runs get no pages. After Ctrl-C the finished runs are in the table.
+
+    `pictures`: whether to write each plot of the page as PNG and SVG, too.
+    """
     program = jobs[0].request.program
     folder = sweep_folder(sweep, program, out.absolute())
     (folder / JOBS).mkdir(parents=True, exist_ok=True)
@@ -78,7 +83,9 @@ def run_sweep(sweep: SweepFile, jobs: Sequence[SweepJob], out: Path, executor: E
     replace_file(folder / TABLE_FILE, table.write_parquet)
     failures = _failures([labels[job.key] for job in missing], done)
     page_failures: list[str] = []
-    page = _write_page(folder, failures, page_failures) if table.height and not done.is_interrupted else None
+    page = None
+    if table.height and not done.is_interrupted:
+        page = _write_page(folder, failures, page_failures, pictures=pictures)
     give_to_caller(folder)
     ran = sum(isinstance(result, JobFinished) for result in done.in_order)
     return SweepSummary(
@@ -110,11 +117,11 @@ def _sweep_json(sweep: SweepFile, program: P4Program | None) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write_page(folder: Path, failures: Sequence[str], page_failures: list[str]) -> Path:
+def _write_page(folder: Path, failures: Sequence[str], page_failures: list[str], *, pictures: bool) -> Path:
     """Write the page of the sweep. The import is local because plotting takes longer to load than a small job runs."""
     from sfc_testbed.analysis.report.sweep import write_sweep_page
 
-    return write_sweep_page(folder, failures, page_failures)
+    return write_sweep_page(folder, failures, page_failures, pictures=pictures)
 
 
 def _count_other_versions(folder: Path, jobs: Sequence[SweepJob]) -> int:

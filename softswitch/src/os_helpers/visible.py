@@ -8,6 +8,6 @@ def visible(text: str, keep: str = "") -> str:
 
     Characters in `keep` are not escaped.
     """
-    if text.isprintable():
+    if text.isprintable() or (keep and text.translate(dict.fromkeys(map(ord, keep))).isprintable()):
         return text
     return "".join(char if char.isprintable() or char in keep else repr(char)[1:-1] for char in text)

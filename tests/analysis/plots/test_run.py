@@ -17,7 +17,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from sfc_testbed.analysis.plots import run as plots
-from sfc_testbed.analysis.plots.canvas import WIDTH_PIXELS, draw, lay_out, log_x, log_y, new_figure, write_png
+from sfc_testbed.analysis.plots.canvas import WIDTH_PIXELS, draw, lay_out, log_x, log_y, new_figure, save_figure
 from sfc_testbed.analysis.plots.goodput import plot_goodput
 from sfc_testbed.analysis.plots.palette import SCHEME_COLORS
 from sfc_testbed.analysis.plots.plotted_run import PlottedRun
@@ -194,7 +194,7 @@ def test_a_logarithmic_axis_has_only_visible_ticks() -> None:
 
 def test_a_png_is_1280_pixels_wide(tmp_path: Path) -> None:
     """No temporary file remains."""
-    write_png(draw(plots.plot_buffer(make_queues(), scheme="sfc")), tmp_path / "buffer.png")
+    save_figure(draw(plots.plot_buffer(make_queues(), scheme="sfc")), tmp_path / "buffer.png")
     header = (tmp_path / "buffer.png").read_bytes()[:24]
     assert header[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(header[16:20], "big") == WIDTH_PIXELS

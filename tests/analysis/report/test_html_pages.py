@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from sfc_testbed.analysis.formatting import format_bytes, format_number
+from sfc_testbed.analysis.report.data_table import sort_value
 from sfc_testbed.analysis.report.html_pages import write_comparison_report, write_run_report
 from sfc_testbed.analysis.report.terminal_tables import comparison_table, run_table
 from sfc_testbed.analysis.results.comparison import compare
@@ -202,11 +203,16 @@ def test_pictures_are_written_on_request(make_run_folder: FolderMaker) -> None:
     """The page links the picture files only if they exist."""
     folder = make_run_folder("sfc")
     without = Page(write_run_report(folder)).addresses
-    assert not list(folder.glob("*.png")) and not [address for address in without if address.endswith(".png")]
+    assert not [address for address in without if address.endswith((".png", ".svg"))]
     with_them = Page(write_run_report(folder, pictures=True)).addresses
-    pictures = {path.name for path in folder.glob("*.png")}
-    assert pictures == {"buffer.png", "fct.png", "distributions.png", "goodput.png"}
+    pictures = {path.name for kind in ("png", "svg") for path in folder.glob(f"*.{kind}")}
+    assert pictures == {
+        f"{name}.{kind}" for name in ("buffer", "fct", "distributions", "goodput") for kind in ("png", "svg")
+    }
     assert pictures <= set(with_them)
+    first = {name: (folder / name).read_bytes() for name in pictures}
+    write_run_report(folder, pictures=True)
+    assert first == {name: (folder / name).read_bytes() for name in pictures}, "equal plots give equal files"
 
 
 def test_long_traces_give_the_same_page_and_are_read_in_parts(
@@ -296,3 +302,23 @@ def test_with_several_seeds_only_plotted_traces_stay_in_memory(
     [link] = [address for address in page.addresses if address.endswith("report.html")]
     assert link == f"../runs/{folders[0].name}/report.html"
     assert all(folder.name in page.text for folder in folders[1:])
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("12.5 KB", 12_500.0),
+        ("4 ms", 4_000.0),
+        ("1,234", 1234.0),
+        ("4.99 (4.76 to 6.85)", 4.99),
+        ("8 / 10", 8.0),
+        ("1.0e-04", 1e-4),
+        ("62 % queue of tor2", 62.0),
+        ("-3 µs", -3.0),
+        ("17", None),
+        ("-", None),
+        ("tor10", None),
+    ],
+)
+def test_cells_are_sorted_by_their_first_number_in_one_unit(cell: str, value: float | None) -> None:
+    assert sort_value(cell) == value

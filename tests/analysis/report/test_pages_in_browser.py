@@ -42,7 +42,7 @@ from tests.analysis.report.test_sweep import sweep_folder
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no working Chromium on the PATH")
 
 WIDE, MIDDLE, NARROW = 1200, 800, 390
-_HEIGHT = 6000
+_HEIGHT = 7000
 
 # The probe reports sizes after layout, fetched resources and drawn values, which only a browser knows.
 _PROBE = """
@@ -260,6 +260,41 @@ def test_a_legend_hides_curves_and_a_value_shows_under_the_mouse(
     assert [line["isShown"] for line in hidden[-1]] == [False]
     assert all(line["isShown"] for line in hidden[0])
     assert browser.evaluate("document.querySelectorAll('img').length") == 0
+
+
+_TOOLS = """
+sfcPlots.frames.map(frame => ({
+  tools: frame.toolbar.tools.map(tool => tool.type),
+  withoutValue: frame.renderers.filter(part => ["Line", "Scatter", "Segment"].includes(part.glyph.type))
+    .filter(part => !frame.toolbar.tools.some(tool => tool.renderers?.includes?.(part))).length,
+  lines: frame.renderers.length,
+}))
+"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_plot_has_zoom_and_values(
+    name: str, browser: Browser, make_run_folder: FolderMaker, tmp_path: Path
+) -> None:
+    """Every curve shows its values under the mouse; markers of a curve need none of their own."""
+    make, *_ = PAGES[name]
+    lay_out(browser, make(make_run_folder, tmp_path), WIDE)
+    for frame in browser.evaluate(_TOOLS):
+        assert {"BoxZoomTool", "WheelZoomTool", "PanTool", "ResetTool", "SaveTool"} <= set(frame["tools"])
+        assert frame["tools"].count("HoverTool") >= (frame["lines"] - frame["withoutValue"] > 0)
+        assert frame["withoutValue"] <= frame["lines"] // 2
+
+
+def test_one_click_hides_a_scheme_in_all_plots(browser: Browser, make_run_folder: FolderMaker, tmp_path: Path) -> None:
+    """Curves with longer labels, such as the buffer of a switch of this scheme, belong to the scheme."""
+    lay_out(browser, _comparison_page(make_run_folder, tmp_path), WIDE)
+    press = "[...document.querySelectorAll('.filter button')].find(each => each.innerText === 'onramp').click()"
+    pressed = """[...document.querySelectorAll("figure .legend button")]
+        .map(each => [each.innerText.trim(), each.getAttribute("aria-pressed")])"""
+    for state in ("false", "true"):
+        browser.evaluate(press)
+        for label, shown in browser.evaluate(pressed):
+            assert shown == (state if label.startswith("onramp") else "true")
 
 
 def test_the_overview_of_large_runs_is_not_cut_off_in_a_wide_window(

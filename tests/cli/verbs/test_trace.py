@@ -12,6 +12,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from sfc_testbed.analysis.report.slow_table import slow_table
+from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.cli.app import main
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
@@ -106,11 +108,32 @@ def test_a_flow_is_ready_before_anything_of_it_is_received(capsys: pytest.Captur
         assert (lines[0][1], lines[-1][1]) == ("ready", "acknowledged")
 
 
+def test_the_slowest_flows_have_the_same_words_as_on_the_page(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last line but one is a command that prints the history of the slowest flow."""
+    assert main(["trace", "slowest", "--run", str(folder), "--count", "2"]) == 0
+    output = capsys.readouterr().out
+    flows = pl.read_parquet(folder / "flows.parquet").sort("slowdown", descending=True)
+    numbers = [str(number) for number in flows["flow_id"].head(2)]
+    assert list(dict.fromkeys(re.findall(r"^ +(\d+) +incast", output, re.MULTILINE))) == numbers
+    table = slow_table(load_run(folder))
+    assert table is not None
+    printed = " ".join(output.split())
+    for row in table.rows[:2]:
+        for reason in row[-1].split("; "):
+            assert all(word in printed for word in reason.split())
+    [command] = re.findall(r"history of a flow: \./runner\.py (.*)", output)
+    assert main(shlex.split(command)) == 0
+    assert capsys.readouterr().out.startswith(f"flow {numbers[0]} ")
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
+        (["1", "--count", "3"], "--count is for trace slowest"),
+        (["slowest", "--packet", "3"], "--packet needs a flow number"),
+        (["fastest"], "must be a flow number from 1 to 4294967295, or slowest"),
         (["999"], "no flow 999; flows are 1 to 8"),
-        (["0"], "greater than or equal to 1"),
+        (["0"], "must be a flow number from 1"),
         (["1", "--packet", "150"], "no packet 150 in flow 1; packets are 0 to 149"),
     ],
 )
@@ -128,7 +151,7 @@ def test_the_slowest_chain_of_an_iteration(tmp_path: Path, capsys: pytest.Captur
     assert rows == ["1", "2", "3", "4"]
     for arguments, message in (
         (["--critical", "1/3"], "there are 1/1 to 1/2"),
-        (["1", "--critical", "1/1"], "trace needs a flow number, or --critical JOB/ITERATION"),
+        (["1", "--critical", "1/1"], "trace needs a flow number, slowest, or --critical JOB/ITERATION"),
     ):
         assert main(["trace", *arguments, "--run", str(folder)]) == 2
         assert message in capsys.readouterr().err

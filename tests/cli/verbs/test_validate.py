@@ -45,7 +45,7 @@ def stored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StoredValidation:
     write_validation(result.folder / "validation.json", result.validation)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(verb, "checked", lambda *_, **__: [])
-    monkeypatch.setattr(verb, "write_validation_page", lambda folder, _: folder / "report.html")
+    monkeypatch.setattr(verb, "write_validation_page", lambda folder, _, **__: folder / "report.html")
     return result
 
 

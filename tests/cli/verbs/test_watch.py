@@ -109,6 +109,10 @@ def test_depths_are_those_of_the_trace_at_samples_and_straight_between_them(brow
     middle = browser.evaluate(f"{port}.queues.get(3).at({(times[3] + times[4]) / 2})")
     assert middle == pytest.approx((depths[3] + depths[4]) / 2)
     assert browser.evaluate(f"{port}.queues.get(3).during({times[3]} - 1)") == rows["high_water_bytes"][3]
+    links = pl.read_parquet(incast / "links.parquet").filter((pl.col("switch") == "tor2") & (pl.col("port") == 8))
+    until_us = links["time_us"].to_list()[1]
+    for before_us in (19.99, 10, 0):  # from the first instant of an interval to its last
+        assert browser.evaluate(f"{port}.sent.during({until_us} - {before_us})") == links["sent_bytes"][1]
 
 
 @needs_browser
@@ -188,6 +192,8 @@ def test_pauses_that_were_not_captured_are_inferred_and_named_so(browser: Browse
     _open(browser, folder)
     assert "probably stopped by PFC" in browser.page.inner_text("#key")
     assert "PFC frames were sent, but not captured" in browser.page.inner_text("#notes")
+    stops = browser.evaluate("sfcWatch.runs[0].events.filter(event => event.kind === 'pfc').map(event => event.text)")
+    assert "spine1 → tor2 is probably stopped by PFC" in stops
 
 
 @needs_browser

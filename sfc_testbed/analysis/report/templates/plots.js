@@ -162,6 +162,39 @@
         text_align: "right"}));
     },
   };
+  adders.Segments = (frame, item, panel, show) => {
+    const x = numbers(item.x), y = numbers(item.y), ends = from => (_, at) => at % 2 === from;
+    const data = {x0: x.filter(ends(0)), x1: x.filter(ends(1)), y0: y.filter(ends(0)), y1: y.filter(ends(1)),
+      text: item.texts};
+    const glyph = model("Segment", {x0: {field: "x0"}, x1: {field: "x1"}, y0: {field: "y0"}, y1: {field: "y1"},
+      line_width: item.width * PIXELS_PER_POINT});
+    addNamed(frame, item, colored(glyph, {line_color: item.look.color}), data, show);
+  };
+  adders.Marks = (frame, item, panel, show) => {
+    const data = {x: numbers(item.x), y: numbers(item.y), size: numbers(item.sizes).map(size => size * PIXELS_PER_POINT),
+      text: item.texts, ...item.labels.length ? {label: roomy(item)} : {}};
+    const place = {x: {field: "x"}, y: {field: "y"}};
+    const glyph = model("Scatter", {...place, marker: MARKERS[item.marker.shape][0], size: {field: "size"}, line_width: 0,
+      fill_alpha: item.alpha});
+    const source = addNamed(frame, item, colored(glyph, {fill_color: item.look.color}), data, show);
+    if (item.labels.length) frame.add_glyph(colored(model("Text", {...place, text: {field: "label"},
+      y_offset: item.is_above ? -7 : 7, text_align: "center", text_baseline: item.is_above ? "bottom" : "top", text_font: font, text_font_size: "11px"}), {text_color: INK}), source);
+  };
+  // Returns the labels of marks; of a row of marks that is too crowded for this window, only the first and the last.
+  function roomy({labels, y}) {
+    const rows = new Map(), heights = numbers(y), most = Math.min(innerWidth, 1200) / 48;
+    labels.forEach((label, at) => { if (label) rows.set(heights[at], [...rows.get(heights[at]) ?? [], at]); });
+    const isLeftOut = (at, place, row) => row.length > most && place > 0 && place < row.length - 1;
+    const leftOut = new Set([...rows.values()].flatMap(row => row.filter(isLeftOut)));
+    return labels.map((label, at) => leftOut.has(at) ? "" : label);
+  }
+  // Draws pieces that each have a text, which shows under the mouse.
+  function addNamed(frame, item, glyph, data, show) {
+    const source = model("ColumnDataSource", {data}), part = frame.add_glyph(glyph, source);
+    frame.add_tools(model("HoverTool", {renderers: [part], visible: false, tooltips: [["", "@text"]]}));
+    show(item.label, [part]);
+    return source;
+  }
   const note = (text, place) => colored(model("Label", {text: oneLine(text), text_font: font, text_font_size: "12px",
     ...place}), {text_color: MUTED});
 
@@ -181,8 +214,10 @@
       toolbar: model("Toolbar", {tools, logo: null, autohide: true, active_drag: isTouched ? null : tools[0],
         active_scroll: null}),
     });
-    addAxis(frame, panel.x, "below", 0);
-    addAxis(frame, panel.y, "left", 1);
+    if (panel.has_axes) {
+      addAxis(frame, panel.x, "below", 0);
+      addAxis(frame, panel.y, "left", 1);
+    }
     for (const item of panel.items) adders[item.kind](frame, item, panel, show);
     return [element("div", {}, title, place), async () => {
       const contained = new (Bokeh.require("document").Document)();
@@ -199,15 +234,39 @@
       if (item.in_legend && label && !named.has(label)) named.set(label, item);
     }
     return element("ul", {className: "legend"}, ...[...named].map(([label, item]) => {
-      const button = element("button", {type: "button", title: "Show or hide"}, key(item), ` ${oneLine(label)}`);
-      button.setAttribute("aria-pressed", "true");
-      button.addEventListener("click", () => {
-        const isShown = button.getAttribute("aria-pressed") === "false";
-        button.setAttribute("aria-pressed", String(isShown));
+      return element("li", {}, toggle([key(item), ` ${oneLine(label)}`], isShown => {
         for (const part of parts.get(label) ?? []) part.visible = isShown;
-      });
-      return element("li", {}, button);
+      }));
     }));
+  }
+
+  // Returns a button that is pressed at first and passes on whether it is pressed.
+  function toggle(content, onToggle) {
+    const button = element("button", {type: "button", title: "Show or hide"}, ...content);
+    button.setAttribute("aria-pressed", "true");
+    button.addEventListener("click", () => {
+      const isShown = button.getAttribute("aria-pressed") === "false";
+      button.setAttribute("aria-pressed", String(isShown));
+      onToggle(isShown);
+    });
+    return button;
+  }
+
+  // Adds a legend for all plots: the schemes or classes that have curves in several plots. Longer labels of a plot that
+  // begin with such a name, as in "sfc (tor2)", belong to the name, too.
+  function addFilter() {
+    const legends = [...document.querySelectorAll(".legend")].map(list => [...list.querySelectorAll("button")]);
+    const label = button => button.textContent.trim(), counts = new Map();
+    for (const name of legends.flat().map(label)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const names = [...counts.keys()].filter(name => counts.get(name) > 1);
+    const isOf = (text, name) => text === name || [" (", ","].some(end => text.startsWith(name + end));
+    const buttons = names.map(name => toggle([name], isShown => {
+      for (const button of legends.flat())
+        if (isOf(label(button), name) && button.getAttribute("aria-pressed") !== String(isShown)) button.click();
+    }));
+    const items = buttons.map(button => element("li", {}, button));
+    if (names.length > 1)
+      document.querySelector("figure").before(element("ul", {className: "filter"}, element("li", {}, "In all plots:"), ...items));
   }
 
   // Returns the picture of a line before its name in the legend.
@@ -231,6 +290,15 @@
     return svg;
   }
 
+  // Keeps the width of the plots for print, where it becomes that of a sheet of paper.
+  const PAPER_PIXELS = 660;
+  function noteWidth() {
+    const width = document.querySelector(".panels")?.offsetWidth;
+    if (!width || matchMedia("print").matches) return;
+    document.documentElement.style.setProperty("--drawn-width", `${width}px`);
+    document.documentElement.style.setProperty("--drawn-zoom", Math.min(1, PAPER_PIXELS / width));
+  }
+
   const frames = [];
   async function drawAll() {
     const begin = [];
@@ -248,6 +316,9 @@
       if (plot.has_legend) panels.after(legend(plot, parts));
     }
     for (const embed of begin) await embed();
+    addFilter();
+    noteWidth();
+    addEventListener("resize", noteWidth);
     document.documentElement.dataset.plots = "drawn";
   }
 

@@ -163,7 +163,7 @@
       grouped(name, bars, () => new Path2D()).rect(port.px - wide / 2, port.py + sign * below, wide, sign * Math.max(.5, tall));
       marks.rect(port.px - wide / 2, port.py + sign * (below + high / scale * port.room) - .5, wide, 1);
       filled.set(port, below + tall);
-      if (run.scene.infers_pauses && isHeld(run, queue)) drawStop(context, port, true);
+      if (run.scene.infers_pauses && run.isHeld(queue, time)) drawStop(context, port, true);
     }
     for (const [name, bar] of bars) { context.fillStyle = color(name); context.fill(bar); }
     context.fillStyle = color("--ink"); context.fill(marks);
@@ -177,13 +177,6 @@
         levels.lineTo(box.x + box.width, port.py - limit / scale * port.room);
       }
     context.setLineDash([3, 3]); context.strokeStyle = color("--muted"); context.lineWidth = 1; context.stroke(levels); context.setLineDash([]);
-  }
-  // Whether a port sent less than half of its rate although its queue held bytes all the time between two samples of its link.
-  function isHeld(run, queue) {
-    const {link, sent} = queue.port, interval = run.scene.link_interval_us, last = Math.ceil(time / interval - 1e-6) * interval;
-    if (last > run.until) return false;  // not measured yet
-    const isFilled = [0, .5, 1].every(share => queue.at(last - share * interval, run.until) > 0);
-    return isFilled && sent.during(time) * 8e6 < .5 * link.rate * interval;
   }
   function drawStop(context, port, isHollow) {
     const wide = Math.max(2, Math.min(9, port.slot * .5)), y = port.side === "down" ? port.py + 3 : port.py - wide - 3;

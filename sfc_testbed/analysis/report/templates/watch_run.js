@@ -49,7 +49,7 @@ const sfcRun = (() => {
     // The figure of the interval that contains an instant: the high-water mark, or the sum of bytes.
     during(time) {
       const next = firstFrom(this.time, time);
-      return next < this.time.length && this.time[next] - time < this.interval * .999 ? this.high[next] : 0;
+      return next < this.time.length && this.time[next] - time < this.interval * 1.001 ? this.high[next] : 0;
     }
   }
 
@@ -229,6 +229,14 @@ const sfcRun = (() => {
     }
     count(name, node, time) { return this[name].get(node)?.(time) ?? 0; }
 
+    // Whether a port sent less than half of its rate although its queue held bytes all the time between two samples of its link.
+    isHeld(queue, time) {
+      const {link, sent} = queue.port, interval = this.scene.link_interval_us, last = Math.ceil(time / interval - 1e-6) * interval;
+      if (last > this.until) return false;  // not measured yet
+      const isFilled = [0, .5, 1].every(share => queue.at(last - share * interval, this.until) > 0);
+      return isFilled && sent.during(time) * 8e6 < .5 * link.rate * interval;
+    }
+
     allEvents() {
       const events = [], add = (time, kind, text) => { if (!isNaN(time)) events.push({time, kind, text, run: this}); };
       for (const flow of this.flows.values()) {
@@ -246,6 +254,10 @@ const sfcRun = (() => {
       }
       for (const queue of this.ranked.slice(0, 5))
         if (queue.peak) add(queue.peakTime, "peak", `peak of the queue ${queue.label}: ${bytesText(queue.peak)}`);
+      for (const queue of this.scene.infers_pauses ? this.ranked.slice(0, 5) : []) {
+        const held = queue.port.sent.time.find(time => this.isHeld(queue, time));
+        if (held) add(held, "pfc", `${this.portName(queue.port)} is probably stopped by PFC`);
+      }
       for (const [node, lost] of this.drops) add(lost.time[0] - lost.interval, "drop", `first drops of ${this.names[node]}`);
       for (const fault of this.scene.faults) {
         add(fault.begin_us, "fault", `${fault.label} begins`);
