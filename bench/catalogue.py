@@ -17,6 +17,7 @@ from bench.benchmarks.nic import NicBenchmark
 from bench.benchmarks.peers import PeersBenchmark
 from bench.benchmarks.pipeline import PipelineBenchmark
 from bench.benchmarks.simulation import SimulationBenchmark
+from bench.benchmarks.size import SizeBenchmark
 from bench.benchmarks.startup import StartupBenchmark
 from bench.benchmarks.switch import SwitchBenchmark
 from bench.benchmarks.wire import WireBenchmark
@@ -39,5 +40,6 @@ BENCHMARKS: Mapping[str, type[Benchmark]] = {
         GrowthBenchmark,
         SwitchBenchmark,
         StartupBenchmark,
+        SizeBenchmark,
     )
 }

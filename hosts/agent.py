@@ -82,9 +82,9 @@ class Agent:
         self._resources.callback(self._loop.close)
         self._resources.callback(self._tick.close)
         settings = TransportSettings.from_dict(config.settings)
-        builder = NicBuilder(settings, self._dilation, epoch_ns=config.epoch_ns)
+        self._builder = NicBuilder(settings, self._dilation, epoch_ns=config.epoch_ns)
         for host in config.hosts:
-            self._open(host, builder)
+            self._open(host)
         self._expect(config.flows, config.addresses)
 
     def run(self) -> None:
@@ -101,13 +101,13 @@ class Agent:
     def close(self) -> None:
         self._resources.close()
 
-    def _open(self, served: AgentHost, builder: NicBuilder) -> None:
+    def _open(self, served: AgentHost) -> None:
         with network_namespace(served.pid):
             for silencer in silence_kernel():
                 self._resources.callback(silencer.close)
             socket = PacketSocket(served.interface, HOST_FRAMES if self._config.programs else NIC_FRAMES)
         self._resources.callback(socket.close)
-        self._nics[served.host.name] = nic = builder.build(served.host, served.stalls)
+        self._nics[served.host.name] = nic = self._builder.build(served.host, served.stalls)
         self._sockets[served.host.name] = socket
         self._loop.add_nic(nic, socket)
         if self._config.programs:
@@ -157,7 +157,9 @@ class Agent:
         for nic in self._nics.values():
             nic.start(start_ns)
         for served in self._config.hosts:
-            plan_stalls(self._nics[served.host.name], served.stalls, self._dilation, start_ns)
+            nic = self._nics[served.host.name]
+            plan_stalls(nic, served.stalls, self._dilation, start_ns)
+            self._builder.plan_rates(nic, served.host, served.rates, start_ns)
         self._start_ns = start_ns
         self._loop.late_bins = LateBins(start_ns, late_bin_ns(self._dilation))
         self._send(self._config.flows, self._config.addresses)

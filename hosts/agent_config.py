@@ -36,6 +36,13 @@ class HostStall(_Part):
     ring_frames: int = Field(ge=0, description="Capacity of the receive ring during the stall, in frames.")
 
 
+class HostRate(_Part):
+    """A change of the rate of a host's link, in model time since the start of the run."""
+
+    at_ns: int = Field(ge=0)
+    rate_bps: int = Field(gt=0)
+
+
 class AgentHost(_Part):
     """A host that the agent serves."""
 
@@ -43,6 +50,7 @@ class AgentHost(_Part):
     pid: int = Field(gt=0, description="A process whose network namespace is the host's.")
     interface: str = Field(description="The host's interface in that namespace.")
     stalls: tuple[HostStall, ...] = ()
+    rates: tuple[HostRate, ...] = ()
 
 
 class AgentConfig(_Part):
@@ -73,6 +81,7 @@ def agent_configs(
     epoch_ns: int,
     programs: bool = False,
     stalls: Mapping[str, tuple[HostStall, ...]] = MappingProxyType({}),
+    rates: Mapping[str, tuple[HostRate, ...]] = MappingProxyType({}),
     uses: tuple[Extension, ...] = (),
 ) -> list[AgentConfig]:
     """Distribute the hosts among `agents` agents, or one agent per host if there are fewer hosts.
@@ -101,6 +110,7 @@ def agent_configs(
                     pid=pids[host.name],
                     interface=INTERFACE.format(name=host.name),
                     stalls=stalls.get(host.name, ()),
+                    rates=rates.get(host.name, ()),
                 )
                 for host in topology.hosts[number::count]
             ],

@@ -20,7 +20,7 @@ from sfc_testbed.wire.addresses import parse_mac
 from sfc_testbed.wire.dilation import Dilation
 
 if TYPE_CHECKING:
-    from sfc_testbed.hosts.agent_config import HostStall
+    from sfc_testbed.hosts.agent_config import HostRate, HostStall
 
 
 class NicBuilder:
@@ -41,6 +41,13 @@ class NicBuilder:
         address = NicAddress(host.name, parse_mac(host.mac), int(host.ip), parse_mac(host.gateway_mac))
         kind = StallingNic if stalls else Nic
         return kind(address, self._algorithms(host.rate_bps), epoch_ns=self._epoch_ns)
+
+    def plan_rates(self, nic: Nic, host: Host, rates: Iterable[HostRate], start_ns: int) -> None:
+        """Set the times at which the link of a NIC changes its rate; `start_ns` is the wall instant of model time 0."""
+        for change in rates:
+            usual = self._settings.of_nic(host.rate_bps)
+            algorithms = Algorithms(usual.at_rate(change.rate_bps), self._dilation)
+            nic.plan_rate(start_ns + self._dilation.wall_ns(change.at_ns), algorithms)
 
     def _algorithms(self, rate_bps: int) -> Algorithms:
         if rate_bps not in self._by_rate:
@@ -93,9 +100,10 @@ def build_nics(
     dilation: Dilation,
     *,
     stalls: Mapping[str, Sequence[HostStall]] = MappingProxyType({}),
+    rates: Mapping[str, Sequence[HostRate]] = MappingProxyType({}),
     only: Collection[str] | None = None,
 ) -> list[Nic]:
-    """Build a NIC, with its messages and stalls, for every host or for the hosts named in `only`, in order.
+    """Build a NIC for every host or for the hosts named in `only`, in order, with its messages, stalls and rates.
 
     Model time 0 and the epoch of the NICs are at 0 ns.
     """
@@ -105,6 +113,7 @@ def build_nics(
         host_stalls = stalls.get(host.name, ())
         nics[host.name] = builder.build(host, host_stalls)
         plan_stalls(nics[host.name], host_stalls, dilation, 0)
+        builder.plan_rates(nics[host.name], host, rates.get(host.name, ()), 0)
     for flow in flows:
         if flow.src in nics:
             nics[flow.src].send_message(outgoing_message(flow, topology.host[flow.dst].ip, dilation, 0))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sfc_testbed.api.run import Run as Run
     from sfc_testbed.api.sweep import Sweep as Sweep
     from sfc_testbed.extend import Settings as Settings
+    from sfc_testbed.extend import collective_algorithm as collective_algorithm
     from sfc_testbed.extend import congestion_control as congestion_control
     from sfc_testbed.extend import flow_control as flow_control
     from sfc_testbed.extend import load_balancing as load_balancing
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from sfc_testbed.scenarios.model.scenario import Scale as Scale
     from sfc_testbed.scenarios.model.scenario import ScenarioError as ScenarioError
     from sfc_testbed.scenarios.model.scenario import Workload as Workload
+    from sfc_testbed.scenarios.traffic.collectives.schedule import CollectiveAlgorithm as CollectiveAlgorithm
     from sfc_testbed.testbed.control_plane.entries import TableEntry as TableEntry
     from sfc_testbed.testbed.errors import RunError as RunError
     from sfc_testbed.testbed.live.session.session import Network as Network
@@ -100,8 +102,8 @@ _PLACES = {
     "Sweep": "api.sweep",
     **dict.fromkeys(
         (
-            *("Settings", "congestion_control", "flow_control", "load_balancing", "loss_recovery", "scenario"),
-            *("scheme", "switch_program", "topology"),
+            *("Settings", "collective_algorithm", "congestion_control", "flow_control", "load_balancing"),
+            *("loss_recovery", "scenario", "scheme", "switch_program", "topology"),
         ),
         "extend",
     ),
@@ -121,6 +123,7 @@ _PLACES = {
     "LoadBalancing": "hosts.transport.load_balancing",
     **dict.fromkeys(("LossRecovery", "PacketOrder"), "hosts.transport.loss_recovery"),
     **dict.fromkeys(("NEVER", "Arrival"), "hosts.transport.loss_recovery.base"),
+    "CollectiveAlgorithm": "scenarios.traffic.collectives.schedule",
     "FlowRequest": "scenarios.model.flow",
     **dict.fromkeys(("Scale", "ScenarioError", "Workload"), "scenarios.model.scenario"),
     "Topology": "topologies.model",

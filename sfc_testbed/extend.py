@@ -27,6 +27,8 @@ from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Sch
 from sfc_testbed.request.shown import nearest, shown
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.scenarios.model.scenario import Scale, ScaleName, Scenario, Workload
+from sfc_testbed.scenarios.traffic.collectives.schedule import CollectiveAlgorithm
+from sfc_testbed.scenarios.traffic.collectives.table import COLLECTIVES
 from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS, Entries, SwitchProgram
 from sfc_testbed.topologies.shapes import SHAPES, Shape
 
@@ -154,6 +156,21 @@ def load_balancing(
         own = replace(row, summary=summary or _summary(kind), transport=by_host, reorders=reorders or kind.reorders)
         LOAD_BALANCINGS.replace(name, own)
         HOST_LOAD_BALANCINGS.add(name, kind, owner())
+        return kind
+
+    return added
+
+
+@checked_call
+def collective_algorithm(collective: str, name: Name) -> Callable[[Kind], Kind]:
+    """Add a subclass of CollectiveAlgorithm, which `--set collective=COLLECTIVE --set algorithm=NAME` selects."""
+    if collective not in COLLECTIVES:
+        near = nearest(collective, COLLECTIVES)
+        raise UsageError(f"unknown collective {shown(collective)}; choose from {', '.join(COLLECTIVES)}{near}")
+
+    def added(kind: Kind) -> Kind:
+        _check(kind, CollectiveAlgorithm, name, f"algorithm of {collective}")
+        COLLECTIVES[collective].algorithms.add(name, kind, owner())
         return kind
 
     return added

@@ -49,6 +49,11 @@ class Distances:
         row, number = self._rows[tor], self._number
         return lambda switch: row[number[switch]]
 
+    def all_to(self, tor: str) -> NDArray[np.int32]:
+        """Return the distance of each switch to a ToR."""
+        row: NDArray[np.int32] = self._of_pairs[self.tors.index(self._number[tor])]
+        return row
+
     def ports(self, switch: str) -> list[SwitchPort]:
         """Return the ports of a switch that lead to other switches, in order."""
         return [port for port in self._topology.ports[switch] if not port.peer_is_host]

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import shlex
 import subprocess
 import sys
@@ -33,7 +32,15 @@ from sfc_testbed.testbed.plan.plan import RunPlan
 _HERE = Path(__file__).resolve()
 _RUNNER = _HERE.parents[2] / "runner.py"
 _NS3_SCRIPT = _HERE.with_name("ns3_incast.py")
-_LONGEST_S = 900.0
+_LONGEST_S = 900
+_MEASURE = """
+import json, os, subprocess, sys
+process = subprocess.Popen(sys.argv[2:])
+_, status, usage = os.wait4(process.pid, 0)
+json.dump([usage.ru_utime + usage.ru_stime, 1024 * usage.ru_maxrss], open(sys.argv[1], "w"))
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+"""A small process that starts the command, because the memory of a process before `exec` counts as the command's."""
 _WINDOW_PACKETS = 125
 """The BDP of the paper's network, in packets."""
 _QUEUE_PACKETS = 1_000
@@ -49,10 +56,12 @@ class RaceError(Exception):
 
 @dataclass(frozen=True)
 class Spent:
-    """The time that a whole command took, with its start and end."""
+    """What a whole command took, with its start and end."""
 
     wall_s: float
     cpu_s: float
+    peak_bytes: int = 0
+    """The most memory of its largest process."""
 
 
 class Contestant(ABC):
@@ -63,10 +72,7 @@ class Contestant(ABC):
     def race(self, plan: RunPlan, folder: Path) -> Spent:
         """Carry the flows of the plan once, in an empty folder. Raise RaceError unless all messages are delivered."""
         words = self.command(plan, folder)
-        before_s = _children_cpu_s()
-        began_s = time.perf_counter()
-        output = _output(words, folder)
-        spent = Spent(time.perf_counter() - began_s, _children_cpu_s() - before_s)
+        output, spent = _output(words, folder)
         try:
             delivered = Counter(self.delivered(output, folder))
         except (LookupError, OSError, TypeError, ValueError) as error:
@@ -212,19 +218,15 @@ def _messages_text(sizes: Counter[int]) -> str:
     return f"{sizes.total()} messages ({total_bytes} bytes)"
 
 
-def _children_cpu_s() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def _output(words: Sequence[str], folder: Path) -> str:
+def _output(words: Sequence[str], folder: Path) -> tuple[str, Spent]:
+    """Run a command and return what it printed and what it took. RaceError if it fails."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    try:
-        done = subprocess.run(
-            words, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_LONGEST_S
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise RaceError(str(error)) from error
+    usage = folder / "usage.json"
+    measured = [sys.executable, "-c", _MEASURE, str(usage), "timeout", str(_LONGEST_S), *words]
+    began_s = time.perf_counter()
+    done = subprocess.run(measured, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    wall_s = time.perf_counter() - began_s
     if done.returncode != 0:
         raise RaceError(f"{words[0]} ended with {done.returncode}: {(done.stderr or done.stdout)[-300:]}")
-    return done.stdout
+    cpu_s, peak_bytes = json.loads(usage.read_text())
+    return done.stdout, Spent(wall_s, cpu_s, peak_bytes)

@@ -196,6 +196,7 @@ class EventLoop:
     def _measure(self, station: _Station, sent: list[tuple[int, bytes]], sent_ns: int) -> None:
         """Record how late or early frames were that were sent together; all of them count as sent at `sent_ns`."""
         late_bins = self.late_bins
+        station.spacing.rate_bps = station.nic.wire_rate_bps
         for ideal_ns, frame in sent:
             late_ns = abs(sent_ns - ideal_ns)
             self.lateness.record(late_ns)

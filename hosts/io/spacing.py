@@ -36,17 +36,17 @@ class SpacingHistogram:
 class WireSpacing:
     """The departures on one wire, recorded into a histogram."""
 
-    __slots__ = ("_histogram", "_ideal_ns", "_rate_bps", "_sent_ns")
+    __slots__ = ("_histogram", "_ideal_ns", "_sent_ns", "rate_bps")
 
     def __init__(self, rate_bps: int, histogram: SpacingHistogram) -> None:
-        """Record the spacing errors into `histogram`; `rate_bps` is in wall units."""
-        self._rate_bps = rate_bps
+        """Record the spacing errors into `histogram`; `rate_bps` is in wall units and may change."""
+        self.rate_bps = rate_bps
         self._histogram = histogram
         self._ideal_ns = self._sent_ns = 0
 
     def record(self, size_bytes: int, ideal_ns: int, sent_ns: int) -> None:
         """Record the wire's next departure, with its ideal and its actual time."""
-        wire_ns = size_bytes * _BIT_NS // self._rate_bps
+        wire_ns = size_bytes * _BIT_NS // self.rate_bps
         if 0 <= ideal_ns - self._ideal_ns - wire_ns <= 1:
             self._histogram.record(abs(sent_ns - self._sent_ns - wire_ns), wire_ns)
         self._ideal_ns = ideal_ns

@@ -22,6 +22,7 @@ from sfc_testbed.hosts.transport.programs import FlowKey, ProgramFlow, ProgramTr
 from sfc_testbed.hosts.transport.queue_pairs import IdleSender, QueuePairs
 from sfc_testbed.hosts.transport.receive_buffer import DataPacket, ReceiveBuffer
 from sfc_testbed.hosts.transport.reports import Event, NicState
+from sfc_testbed.hosts.transport.scheduling.timers import Wakeable
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import WireSchedule
 from sfc_testbed.hosts.transport.sender import SenderQueuePair
 from sfc_testbed.hosts.transport.settings import TransportSettings
@@ -68,6 +69,22 @@ _UNKNOWN_FLOW: Final = SignalVerdict.UNKNOWN_FLOW.value
 _FLOW_IDLE: Final = SignalVerdict.FLOW_IDLE.value
 
 
+class _RateChange(Wakeable):
+    """The change of a NIC's line rate at a time."""
+
+    __slots__ = ("_algorithms", "_nic")
+
+    def __init__(self, nic: "Nic", algorithms: Algorithms, time_ns: int) -> None:
+        super().__init__()
+        self._nic = nic
+        self._algorithms = algorithms
+        self.wake_ns = time_ns
+
+    def on_wake(self, now_ns: int) -> None:
+        """Change the rate."""
+        self._nic.change_rate(self._algorithms)
+
+
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Nic:
     """A host's NIC. All times are wall ns of one clock.
@@ -110,8 +127,26 @@ class Nic:
 
     @property
     def wire_rate_bps(self) -> int:
-        """Line rate of the NIC, in wall units."""
-        return self._settings.line_rate_bps
+        """Present line rate of the NIC, in wall units."""
+        return self._wire.rate_bps
+
+    def plan_rate(self, time_ns: int, algorithms: Algorithms) -> None:
+        """Change the line rate at `time_ns` to that of `algorithms`, as after a negotiation with the switch's port.
+
+        Plan the changes before messages and in order of time.
+        """
+        self._wire.start_at(time_ns, _RateChange(self, algorithms, time_ns))
+
+    def change_rate(self, algorithms: Algorithms) -> None:
+        """Send frames and pulls at the rate of `algorithms` from now on, and use its window for new queue pairs.
+
+        Active queue pairs keep the state of their congestion control, and the wire limits them. A frame that is on the
+        wire ends as it began.
+        """
+        self._line_rate_bps = algorithms.line_rate_bps
+        self._wire.rate_bps = algorithms.wall.line_rate_bps
+        self._algorithms = algorithms
+        self._pairs.adopt(algorithms.wall, algorithms)
 
     # messages and programs
 
@@ -483,7 +518,7 @@ class Nic:
         self._counters.pauses += request.pause_quanta.get(CLASS_DATA, 0) > 0
         wire = self._wire
         for traffic_class, quanta in request.pause_quanta.items():
-            end_ns = now_ns + pfc.quanta_ns(quanta, self._settings.line_rate_bps)
+            end_ns = now_ns + pfc.quanta_ns(quanta, wire.rate_bps)
             if traffic_class == CLASS_CONTROL:
                 wire.control_pause_end_ns = end_ns
             elif traffic_class == CLASS_DATA:
@@ -500,7 +535,7 @@ class Nic:
         if not self._algorithms.flow_control.obeys_queue_pause or request.traffic_class != CLASS_DATA:
             return
         self._counters.pauses += request.units > 0
-        end_ns = now_ns + pfc.quanta_ns(QUEUE_PAUSE_QUANTA * request.units, self._settings.line_rate_bps)
+        end_ns = now_ns + pfc.quanta_ns(QUEUE_PAUSE_QUANTA * request.units, self._wire.rate_bps)
         self._pairs.pause_queue(request.queue, end_ns, self._wire.clock_ns)
         if request.queue == 0 and self.programs is not None:
             self.programs.pause_class(CLASS_DATA, end_ns, self._wire.clock_ns)

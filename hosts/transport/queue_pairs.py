@@ -144,7 +144,7 @@ class QueuePairs:
         self._counters = counters
         self._events = events
         self._clock = ModelClock(algorithms.dilation, epoch_ns)
-        self._pacer = PullPacer(wire, wall.line_rate_bps)
+        self._pacer = PullPacer(wire)
         self._stored_bytes = BODY_OFFSET + MAX_PAYLOAD_BYTES
         self._sender_rows = NumberRows(_SENDER_COLUMNS)
         self._qpn_of_peer: dict[int, int] | None = None

@@ -13,7 +13,7 @@ from isal.isal_zlib import crc32
 from mypy_extensions import i64
 
 from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl, overrides
-from sfc_testbed.hosts.transport.congestion.samples import AckSamples
+from sfc_testbed.hosts.transport.congestion.samples import samples_for
 from sfc_testbed.hosts.transport.congestion.trace import CongestionTrace
 from sfc_testbed.hosts.transport.counters import NicCounters
 from sfc_testbed.hosts.transport.flow_control.base import FlowControl
@@ -138,7 +138,7 @@ class SenderQueuePair(FrameSource):
         self.obeys_marks: bool = obeys_marks and overrides(congestion, CongestionControl, "on_congestion_notice")
         self._trace = trace
         uses_acks = overrides(congestion, CongestionControl, "on_ack") or overrides(flow_control, FlowControl, "on_ack")
-        self._samples = AckSamples(congestion.path.telemetry) if uses_acks or trace is not None else None
+        self._samples = samples_for(congestion) if uses_acks or trace is not None else None
         self._shim = self._request(None)
         self._has_stamps = congestion.wants_delay or flow_control.wants_delay
         self._transmissions: deque[Transmission] = deque()
@@ -218,7 +218,7 @@ class SenderQueuePair(FrameSource):
             if samples is not None:
                 samples.sent(index, size, now_ns)
         else:
-            self._count_resent(current, size, index)
+            self._count_resent(current, size, index, now_ns)
         self._count_sent(current)
         held_ns = int(self._pause.total_ns(now_ns))
         recovery.held_ns = current.paused_when_sent_ns = held_ns
@@ -265,10 +265,10 @@ class SenderQueuePair(FrameSource):
         ):
             self._counters.small_window_packets += 1
 
-    def _count_resent(self, current: Transmission, size_bytes: int, index: int) -> None:
+    def _count_resent(self, current: Transmission, size_bytes: int, index: int, now_ns: int) -> None:
         figures = current.figures
         if self._samples is not None:
-            self._samples.sent_again(index)
+            self._samples.sent_again(index, now_ns)
         figures.packets_resent += 1
         figures.bytes_resent += size_bytes
         self._counters.retransmissions += 1

@@ -158,6 +158,12 @@ class TransportSettings:
         bdp_bytes = self.bdp_of_nics.get(str(nic_rate_bps), self.bdp_bytes)
         return replace(self, line_rate_bps=nic_rate_bps, bdp_bytes=bdp_bytes, bdp_of_nics={})
 
+    def at_rate(self, link_bps: int) -> "TransportSettings":
+        """Return the settings of a NIC (model units) whose link has negotiated another rate; the BDP follows."""
+        nic_rate_bps = min(self.line_rate_bps, link_bps)
+        bdp_bytes = self.bdp_bytes * nic_rate_bps // self.line_rate_bps
+        return replace(self, line_rate_bps=nic_rate_bps, bdp_bytes=max(bdp_bytes, min(1, self.bdp_bytes)))
+
 
 def dilate(record: Record, dilation: Dilation) -> Record:
     """Return a frozen dataclass with its `*_ns` fields multiplied and its `*_bps` fields divided by the dilation.

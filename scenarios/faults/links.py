@@ -50,9 +50,11 @@ class LinkDown(LinkedFault):
 
 
 class SlowLink(LinkedFault):
-    """A link between switches whose ports send at a share of their rate, as after the loss of lanes.
+    """A link whose ends send at a share of its rate, as after the loss of lanes.
 
     Switches know the rate of their own ports, so telemetry and pauses use the lower rate. Routes and thresholds stay.
+    A NIC sends frames and pulls at the lower rate. Its queue pairs that become active begin with the window and the
+    rate of such a NIC; active queue pairs keep theirs.
     """
 
     kind: ClassVar[str] = "link"
@@ -74,15 +76,6 @@ class SlowLink(LinkedFault):
     def rate_bps(self, link: Link) -> int:
         """Return the rate of a link during the fault."""
         return max(1, link.rate_bps * self.rate_ppb // PPB)
-
-    def check(self, topology: Topology) -> None:
-        for link in self.links(topology):
-            host = next((end.node for end in (link.a, link.b) if end.node in topology.host), None)
-            if host is not None:
-                raise FaultError(
-                    f"{self.kind}:{self.place}: the NIC of {host} keeps its rate; slow links are links between "
-                    "switches, and topology.host_rates_bps sets the rates of hosts"
-                )
 
     def spans(self) -> Sequence[Span]:
         return (Span(f"{self.place} at {write_share(self.rate_ppb)}", self.from_ns, self.until_ns),)

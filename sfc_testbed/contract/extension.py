@@ -14,7 +14,7 @@ from sfc_testbed.analysis.report.plots import PLOTS
 from sfc_testbed.analysis.report.sections import SECTIONS
 from sfc_testbed.analysis.results.quantities import QUANTITIES
 from sfc_testbed.analysis.results.stored import Run
-from sfc_testbed.contract import networks, transport
+from sfc_testbed.contract import collectives, networks, transport
 from sfc_testbed.contract.broken import Broken
 from sfc_testbed.hosts.crash import engine_crash
 from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
@@ -26,6 +26,7 @@ from sfc_testbed.request.extensions import description
 from sfc_testbed.request.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.request.schemes import SCHEMES
 from sfc_testbed.scenarios.catalogue import SCENARIOS
+from sfc_testbed.scenarios.traffic.collectives.table import COLLECTIVES
 from sfc_testbed.testbed.errors import RunError, UsageError
 from sfc_testbed.testbed.execution.export_formats import EXPORT_FORMATS
 from sfc_testbed.testbed.program.registered import SWITCH_PROGRAMS
@@ -59,6 +60,7 @@ def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
         program = next(iter(SWITCH_PROGRAMS.of(word)), None) if balancing.program else None
         check = partial(networks.completes, "incast", "irn", program, load_balancing=name)
         yield f"load balancing {name}", "a run of incast", check
+    yield from _checks_of_collectives(word)
     for name in SHAPES.of(word):
         yield f"topology {name}", "defaults", partial(networks.builds_from_its_defaults, name)
         yield f"topology {name}", "paths", partial(networks.connects_all_hosts, name)
@@ -69,6 +71,15 @@ def _checks(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
             yield f"scenario {name}", f"flows at scale {scale}", partial(networks.can_be_planned, name, scale)
         yield f"scenario {name}", "a run", partial(networks.completes, name, "irn")
     yield from _checks_of_results(word)
+
+
+def _checks_of_collectives(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:
+    for collective, row in COLLECTIVES.items():
+        for name in row.algorithms.of(word):
+            what = f"algorithm {name} of {collective}"
+            settings = {"collective": collective, "algorithm": name}
+            yield what, "messages", partial(collectives.moves_the_data, collective, name)
+            yield what, "a run", partial(networks.completes, "collective", "irn", settings=settings)
 
 
 def _checks_of_algorithms(word: str) -> Iterator[tuple[str, str, Callable[[], None]]]:

@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from os_helpers.temporary import temporary_folder
 from sfc_testbed.analysis.results.quantities import NotMeasured
@@ -62,9 +65,17 @@ def can_be_planned(scenario: str, scale: ScaleName) -> None:
     require(is_same, f"at scale {scale} flows differ although the seed is the same; draw from `random` only")
 
 
-def completes(scenario: str, scheme: str, p4: str | None = None, *, load_balancing: str | None = None) -> None:
+def completes(
+    scenario: str,
+    scheme: str,
+    p4: str | None = None,
+    *,
+    load_balancing: str | None = None,
+    settings: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
     """A run in virtual time at scale ci is trusted, and all its flows finish."""
-    plan = plan_run(RunSpec(scenario, scheme, clock="virtual", program=read_program(p4), load_balancing=load_balancing))
+    request = RunSpec(scenario, scheme, clock="virtual", program=read_program(p4), load_balancing=load_balancing)
+    plan = plan_run(replace(request, settings=dict(settings)))
     build_programs([plan])
     with temporary_folder(TEMPORARY) as folder:
         result = execute(plan, folder, Silent(), page=False).result

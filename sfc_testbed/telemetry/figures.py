@@ -30,7 +30,12 @@ class Meaning:
 class MessageFigures:
     """The figures of a message that are known before the run (`testbed.flows.planned`)."""
 
-    ideal_fct_us: Annotated[float, Meaning("FCT of the message at line rate in an otherwise idle network", "µs")]
+    ideal_fct_us: Annotated[
+        float,
+        Meaning(
+            "FCT of the message at line rate in an otherwise idle network, on the best of equally short paths", "µs"
+        ),
+    ]
     job: Annotated[int | None, Meaning("number of the job of the message, from 1; null: none")] = None
     iteration: Annotated[int | None, Meaning("number of the job's iteration, from 1")] = None
     step: Annotated[int | None, Meaning("number of the step in the iteration, from 1")] = None

@@ -31,7 +31,11 @@ SAMPLE_DTYPE = np.dtype(
 """End of the interval in wall ns, port and class (-1, -1: the whole buffer), part of the class, queued bytes at the end
 of the interval, most queued bytes in the interval. Part n > 0 is queue n - 1 of a class with several queues; otherwise
 the sample describes the whole class. A port of class -1 is a sample of its link: the depth is the bytes that the port
-received in the interval, the high-water mark the bytes that it sent."""
+received in the interval, the high-water mark the bytes that it sent. A sample of part -2 follows it if the link lost
+frames at this port: the depth is their bytes."""
+
+_LOSS = -2
+"""Part of a sample of the bytes that a link lost."""
 
 Samples = NDArray[np.void]
 
@@ -98,19 +102,30 @@ def link_rows(samples: Samples, *, switch: str, start_ns: int, dilation_factor: 
 
     Samples up to model time 0 are left out. Raise ValueError if a link's bytes do not fit 32 bits.
     """
-    selected = samples[is_of_link(samples) & (samples["time_ns"] > start_ns)]
-    selected = selected[np.lexsort((selected["port"], selected["time_ns"]))]
+    later = samples[_describes_link(samples) & (samples["time_ns"] > start_ns)]
+    later = later[np.lexsort((-later["part"], later["port"], later["time_ns"]))]
+    is_loss = later["part"] == _LOSS
+    selected = later[~is_loss]
+    lost_bytes = np.zeros(len(selected), dtype=np.uint64)
+    lost_bytes[np.cumsum(~is_loss)[is_loss] - 1] = later["depth_bytes"][is_loss]
     columns: dict[str, Any] = {
         "time_us": model_us(selected["time_ns"], start_ns=start_ns, dilation_factor=dilation_factor),
         "switch": [switch] * len(selected),
         "port": selected["port"].astype(np.int16),
         "sent_bytes": _as_u32(selected["high_water_bytes"]),
         "received_bytes": _as_u32(selected["depth_bytes"]),
+        "lost_bytes": _as_u32(lost_bytes),
     }
     return pl.DataFrame(columns, schema=dict(LINKS.dtypes))
 
 
 def is_of_link(samples: Samples) -> NDArray[np.bool_]:
+    """Return which samples are of the bytes that links sent and received."""
+    selected: NDArray[np.bool_] = _describes_link(samples) & (samples["part"] != _LOSS)
+    return selected
+
+
+def _describes_link(samples: Samples) -> NDArray[np.bool_]:
     """Return which samples belong to the trace of links."""
     selected: NDArray[np.bool_] = (samples["class"] < 0) & (samples["port"] != WHOLE_BUFFER)
     return selected
@@ -119,7 +134,7 @@ def is_of_link(samples: Samples) -> NDArray[np.bool_]:
 def is_of_queue(samples: Samples) -> NDArray[np.bool_]:
     """Return which samples belong to the trace of queues, without samples of queues that were empty."""
     is_shown = (samples["port"] == WHOLE_BUFFER) | (samples["high_water_bytes"] > 0)
-    selected: NDArray[np.bool_] = is_shown & (samples["part"] <= 0) & ~is_of_link(samples)
+    selected: NDArray[np.bool_] = is_shown & (samples["part"] <= 0) & ~_describes_link(samples)
     return selected
 
 

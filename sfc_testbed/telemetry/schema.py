@@ -183,6 +183,7 @@ LINKS = TraceSchema(
         Column("port", "Int16", "", "port, from 1"),
         Column("sent_bytes", "UInt32", "B", "bytes of the frames whose transmission began in the interval"),
         Column("received_bytes", "UInt32", "B", "bytes of the frames that arrived in the interval"),
+        Column("lost_bytes", "UInt32", "B", "bytes of the frames that the link lost, at either end", nullable=True),
     ),
 )
 

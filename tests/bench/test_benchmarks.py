@@ -25,6 +25,7 @@ from bench.benchmarks.loop import LoopBenchmark, Pace
 from bench.benchmarks.nic import NicBenchmark
 from bench.benchmarks.pipeline import PipelineBenchmark
 from bench.benchmarks.simulation import SimulationBenchmark
+from bench.benchmarks.size import SizeBenchmark
 from bench.benchmarks.wire import ARRIVAL, WireBenchmark, wire_figures
 from bench.catalogue import BENCHMARKS
 from bench.instruments import native
@@ -52,6 +53,21 @@ def test_text_and_json_report_a_missed_target() -> None:
     assert value_text(Figure("rate", 123456.7, "packets/s")) == "123,457 packets/s"
     report = json.loads(as_json([Report("switch", [missed])], {}))
     assert report["benchmarks"]["switch"]["figures"][0]["reached"] is False
+
+
+def test_networks_of_each_size_are_measured() -> None:
+    """A further packet has a cost, although the commands differ in their packets only."""
+    few, many, growth = _size_figures()
+    assert [figure.unit for figure in (few[0], few[1])] == ["s", "GB"]
+    assert few[0].note == "2,048 data packets" and many[0].note == "4,096 data packets"
+    assert 0.05 < few[1].value < 4
+    assert growth.value > 0
+
+
+def _size_figures() -> tuple[list[Figure], list[Figure], Figure]:
+    *figures, growth = SizeBenchmark(hosts=(128, 256), message_bytes=16_000).run()
+    by_hosts = [[figure for figure in figures if f" {hosts} hosts" in figure.name] for hosts in (128, 256)]
+    return by_hosts[0], by_hosts[1], growth
 
 
 def test_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

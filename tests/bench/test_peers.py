@@ -74,7 +74,9 @@ def test_peer_without_valid_output_is_an_error(plan: RunPlan, printed: str, tmp_
 
 
 def test_our_command_carries_the_flows(plan: RunPlan, tmp_path: Path) -> None:
-    assert Ours(2).race(plan, tmp_path).cpu_s > 0
+    spent = Ours(2).race(plan, tmp_path)
+    assert spent.cpu_s > 0
+    assert spent.peak_bytes > 10_000_000
 
 
 @pytest.mark.parametrize("peer", PEERS)

@@ -630,10 +630,10 @@ COLLECTIVE_ALGORITHM = Change(
 
 from __future__ import annotations
 
-from sfc_testbed.scenarios.traffic.collectives.schedule import Algorithm, Call, Schedule
+from sfc_testbed.scenarios.traffic.collectives.schedule import Call, CollectiveAlgorithm, Schedule
 
 
-class FlatBroadcast(Algorithm):
+class FlatBroadcast(CollectiveAlgorithm):
     """Rank 0 sends the buffer to all other ranks at once."""
 
     has_chunks = False

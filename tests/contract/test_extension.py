@@ -58,6 +58,24 @@ class Liar(sfc.FlowControl):
     obeys_signals = True
 
 
+@sfc.collective_algorithm("all-reduce", "half")
+class Half(sfc.CollectiveAlgorithm):
+    """Half of a ring."""
+
+    def add_messages(self, schedule, call):
+        for rank in range(call.ranks):
+            schedule.send(rank, (rank + 1) % call.ranks, call.size_bytes // call.ranks, step=1)
+
+
+@sfc.collective_algorithm("moe", "late")
+class Late(sfc.CollectiveAlgorithm):
+    """The first message waits for the second one."""
+
+    def add_messages(self, schedule, call):
+        schedule.send(0, 1, 9, step=1, after=[1])
+        schedule.send(1, 0, 9, step=1)
+
+
 @sfc.scenario("empty")
 class Empty(sfc.Workload):
     """Nothing is sent."""
@@ -84,6 +102,8 @@ class Lonely(sfc.Shape):
         return builder.build()
 '''
 SENTENCES = (
+    "algorithm half of all-reduce: rank 1 of 2 receives 840 B; all-reduce of 1680 B needs at least 1680 B",
+    "algorithm late of moe: message 0 of 2 ranks, from rank 0 to rank 1 waits for message 1, which is not",
     "closed: the class has no docstring",
     "closed: window_bytes is 0 at first",
     "dice: two runs with the same inputs differ",

@@ -113,6 +113,15 @@ def test_files_of_the_same_name_in_two_folders_do_not_mix(tmp_path: Path) -> Non
             HEAD + "@sfc.topology\nclass A(sfc.Shape):\n    pass\n",
             'line 2: @sfc.topology needs a name: write @sfc.topology("my-name")',
         ),
+        (
+            HEAD + "@sfc.collective_algorithm('all-reduce', 'ring')\nclass A(sfc.CollectiveAlgorithm):\n"
+            "    def add_messages(self, schedule, call):\n        pass\n",
+            "line 2: algorithm of all-reduce 'ring': the testbed has one with this name",
+        ),
+        (
+            HEAD + "@sfc.collective_algorithm('all-reduc', 'a')\nclass A(sfc.CollectiveAlgorithm):\n    pass\n",
+            "line 2: unknown collective 'all-reduc'; choose from all-reduce",
+        ),
         (HEAD + "from .gone import x\n", "line 2: ModuleNotFoundError: there is no gone.py beside mine.py"),
         (
             CONTROL.format(name="a") + "    on_akc = None\n",

@@ -56,11 +56,17 @@ def test_queues_of_a_class_with_several_have_no_rows_of_their_own() -> None:
 
 def test_samples_of_links_have_a_trace_of_their_own() -> None:
     """The samples are received before sent bytes; the columns are sent before received bytes."""
-    links = [(11_000, 2, -1, -1, 700, 60), (11_000, 1, -1, -1, 0, 1500), (900, 1, -1, -1, 5, 5)]
+    links = [
+        (11_000, 2, -1, -1, 700, 60),
+        (11_000, 2, -1, -2, 40, 0),
+        (11_000, 1, -1, -1, 0, 1500),
+        (900, 1, -1, -1, 5, 5),
+        (900, 1, -1, -2, 5, 0),
+    ]
     samples = np.concatenate([SAMPLES, np.array(links, dtype=SAMPLE_DTYPE)])
     frame = link_rows(samples, switch="s1", start_ns=1000, dilation_factor=2)
     assert frame.schema == LINKS.empty().schema
-    assert frame.rows() == [(5.0, "s1", 1, 1500, 0), (5.0, "s1", 2, 60, 700)]
+    assert frame.rows() == [(5.0, "s1", 1, 1500, 0, 0), (5.0, "s1", 2, 60, 700, 40)]
     alone = queue_rows(SAMPLES, switch="s1", start_ns=1000, dilation_factor=2)
     assert queue_rows(samples, switch="s1", start_ns=1000, dilation_factor=2).equals(alone)
 

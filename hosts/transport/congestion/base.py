@@ -47,9 +47,9 @@ class AckSample:
         self.in_flight_bytes = in_flight_bytes
         """Bytes still in flight, with every packet counted as a full one."""
         self.rtt_ns = rtt_ns
-        """Round-trip time from the first start of the packet on this NIC's wire to the arrival of its acknowledgement;
-        None if the packet was resent (Karn's rule). The resolution is 1 ns. In live runs the arrival is the kernel's
-        time stamp, so the value includes lateness of hosts and switches."""
+        """Round-trip time from the start of the packet on this NIC's wire to the arrival of its acknowledgement; None
+        if the packet was resent (Karn's rule), unless the congestion control `times_resent`. The resolution is 1 ns. In
+        live runs the arrival is the kernel's time stamp, so the value includes lateness of hosts and switches."""
         self.ecn_marked = ecn_marked
         """Whether the acknowledged packet, or an unanswered one since the last answer, had an ECN mark."""
         self.one_way_delay_ns = one_way_delay_ns
@@ -115,6 +115,8 @@ class CongestionControl:
     name their path (`TransportSettings.int_path`)."""
     wants_delay: ClassVar[bool] = False
     """Whether data packets carry a time stamp, so that samples have `one_way_delay_ns`."""
+    times_resent: ClassVar[bool] = False
+    """Whether samples of resent packets have an RTT since the latest departure, as if ACKs echoed a time stamp."""
     obeyed_cause: ClassVar[BtsCause | None] = None
     """The cause of the BTS that this control obeys: FEEDBACK calls `on_feedback`, SUB_RTT calls `on_sub_rtt`."""
     repaces: ClassVar[bool] = True

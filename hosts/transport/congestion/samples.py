@@ -7,7 +7,7 @@ from typing import Final
 from librt.vecs import vec
 from mypy_extensions import i64
 
-from sfc_testbed.hosts.transport.congestion.base import AckSample
+from sfc_testbed.hosts.transport.congestion.base import AckSample, CongestionControl
 from sfc_testbed.hosts.transport.congestion.telemetry import TelemetryLayout, telemetry_of
 from sfc_testbed.wire.int_header import path_of
 
@@ -53,19 +53,40 @@ class _Departures:
             return _UNKNOWN
         return self._times_ns[index & (i64(len(self._times_ns)) - 1)]
 
+    def replace(self, index: i64, now_ns: i64) -> None:
+        """Store a later departure time of a packet in flight."""
+        if self._first <= index < self._end:
+            self._times_ns[index & (i64(len(self._times_ns)) - 1)] = now_ns
+
+    def latest_before(self, index: i64) -> i64:
+        """Return the latest departure time of the packets before `index`; -1 if none is known."""
+        latest_ns: i64 = _UNKNOWN
+        for packet in range(self._first, index if index < self._end else self._end):
+            departure_ns = self._times_ns[packet & (i64(len(self._times_ns)) - 1)]
+            latest_ns = departure_ns if departure_ns > latest_ns else latest_ns
+        return latest_ns
+
     def forget_before(self, index: i64) -> None:
         """Remove the departure times of packets before `index`."""
         if index > self._first:
             self._first = index if index < self._end else self._end
 
 
+def samples_for(congestion: CongestionControl) -> "AckSamples":
+    """Return the samples of a queue pair with this congestion control."""
+    path = congestion.path
+    return AckSamples(path.telemetry, path.shortest_rtt_ns if congestion.times_resent else -1)
+
+
 class AckSamples:
     """The samples of one queue pair, computed from the departure times of its packets in flight."""
 
-    __slots__ = ("_acked_bytes", "_departures", "_layout", "_sent_bytes")
+    __slots__ = ("_acked_bytes", "_departures", "_layout", "_sent_bytes", "_shortest_rtt_ns")
 
-    def __init__(self, layout: TelemetryLayout) -> None:
+    def __init__(self, layout: TelemetryLayout, shortest_rtt_ns: int = -1) -> None:
+        """With a `shortest_rtt_ns` of at least 0, resent packets have samples, except below this round trip."""
         self._layout = layout
+        self._shortest_rtt_ns: i64 = shortest_rtt_ns
         self._departures = _Departures()
         self._sent_bytes = self._acked_bytes = 0
 
@@ -74,9 +95,17 @@ class AckSamples:
         self._sent_bytes += size_bytes
         self._departures.add(index, now_ns)
 
-    def sent_again(self, index: int) -> None:
-        """Record that a packet was resent, so that its RTT cannot be measured (Karn's rule)."""
-        self._departures.take(index)
+    def sent_again(self, index: int, now_ns: int) -> None:
+        """Record that a packet was resent. By Karn's rule its RTT cannot be measured.
+
+        With a shortest round trip, its departure is this one. An acknowledgement that arrives sooner afterwards is for
+        the first transmission. The latest departure of all newly acknowledged packets counts, because later packets may
+        have waited for this one.
+        """
+        if self._shortest_rtt_ns < 0:
+            self._departures.take(index)
+        else:
+            self._departures.replace(index, now_ns)
 
     def elapsed_ns(self, index: int, now_ns: int) -> int | None:
         """Return the time since the departure of a packet in flight; None if it was resent or answered."""
@@ -97,6 +126,11 @@ class AckSamples:
     ) -> AckSample:
         """Return the sample of an acknowledgement of all packets before `cumulative`, and of `selective` if not -1."""
         departure_ns = self._departures.take(selective if selective >= 0 else cumulative - 1)
+        if self._shortest_rtt_ns >= 0:
+            if selective < 0:
+                departure_ns = max(departure_ns, self._departures.latest_before(cumulative))
+            if departure_ns != _UNKNOWN and now_ns - departure_ns < self._shortest_rtt_ns:
+                departure_ns = _UNKNOWN
         self._departures.forget_before(cumulative)
         self._acked_bytes += acked_bytes
         delay_ns, hops = telemetry_of(shim, self._layout) if len(shim) else (None, ())

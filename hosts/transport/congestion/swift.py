@@ -74,6 +74,7 @@ class Swift(PacketWindow):
     )  # fmt: skip
 
     Parameters = SwiftParameters
+    times_resent = True
 
     @classmethod
     def resolve(cls, parameters: SwiftParameters, path: PathContext) -> SwiftParameters:
@@ -112,7 +113,7 @@ class Swift(PacketWindow):
         return self._base_target_ns + switches * self._hop_target_ns + min(max(flow_ns, 0.0), self._flow_range_ns)
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
-        """Change the window by the delay. Acknowledgements of resent packets have none."""
+        """Change the window by the delay. Acknowledgements of unknown transmissions have none."""
         self._losses = 0
         rtt_ns = sample.rtt_ns
         if rtt_ns is None:

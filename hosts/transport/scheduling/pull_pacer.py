@@ -43,13 +43,12 @@ class PullQueue:
 class PullPacer(Wakeable):
     """A pacer that sends the pulls of one NIC."""
 
-    __slots__ = ("_next_ns", "_rate_bps", "_remainder", "_turns", "_wire")
+    __slots__ = ("_next_ns", "_remainder", "_turns", "_wire")
 
-    def __init__(self, wire: WireSchedule, rate_bps: int) -> None:
-        """Pace pulls for data packets that arrive at `rate_bps` (wall)."""
+    def __init__(self, wire: WireSchedule) -> None:
+        """Pace pulls for data packets that arrive at the rate of the wire."""
         super().__init__()
         self._wire = wire
-        self._rate_bps = rate_bps
         self._turns: deque[PullQueue] = deque()
         self._next_ns = self._remainder = 0
 
@@ -79,7 +78,7 @@ class PullPacer(Wakeable):
         if now_ns > self._next_ns:
             self._next_ns, self._remainder = now_ns, 0
         bits_ns: i64 = queue.frame_bytes * _BIT_NS + self._remainder
-        rate_bps: i64 = self._rate_bps
+        rate_bps = self._wire.rate_bps
         gap_ns = bits_ns // rate_bps
         self._remainder = bits_ns - gap_ns * rate_bps
         self._next_ns += gap_ns

@@ -104,14 +104,15 @@ class WireSchedule:
     """
 
     __slots__ = (
-        "_control", "_data_tail", "_mac_control", "_on_wire", "_quantum_bytes", "_rate_bps", "_ready", "_remainder",
+        "_control", "_data_tail", "_mac_control", "_on_wire", "_quantum_bytes", "_ready", "_remainder",
         "_starts", "_timers", "bytes_sent", "clock_ns", "control_overruns", "control_pause_end_ns", "finish_ns",
-        "frames_sent", "is_quiet", "tail", "wire_free_ns",
+        "frames_sent", "is_quiet", "rate_bps", "tail", "wire_free_ns",
     )  # fmt: skip
 
     def __init__(self, rate_bps: int, quantum_bytes: int) -> None:
         """Start with an idle wire; `quantum_bytes` is what one source may send in its turn."""
-        self._rate_bps: i64 = rate_bps
+        self.rate_bps: i64 = rate_bps
+        """Rate of the frames that start from now on."""
         self._quantum_bytes = quantum_bytes
         self._mac_control: Fifo[bytes] = Fifo()
         self._control: Fifo[bytes] = Fifo()
@@ -272,8 +273,8 @@ class WireSchedule:
         if start_ns > self.wire_free_ns:
             self._remainder = 0
         bits_ns = (i64(len(frame)) + tail_bytes(tail)) * _BIT_NS + self._remainder
-        duration_ns = bits_ns // self._rate_bps
-        self._remainder = bits_ns - duration_ns * self._rate_bps
+        duration_ns = bits_ns // self.rate_bps
+        self._remainder = bits_ns - duration_ns * self.rate_bps
         self.wire_free_ns = start_ns + duration_ns
         self._on_wire.add(self.wire_free_ns, frame, tail)
 

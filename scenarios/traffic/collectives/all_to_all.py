@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sfc_testbed.scenarios.model.scenario import ScenarioError
-from sfc_testbed.scenarios.traffic.collectives.schedule import Algorithm, Call, Schedule, parts
+from sfc_testbed.scenarios.traffic.collectives.schedule import Call, CollectiveAlgorithm, Schedule, parts
 
 SizesOf = Callable[[int, int], Sequence[int]]
 """Returns the sizes of the chunks from one rank to another."""
@@ -54,7 +54,7 @@ def _exchange(
     return received
 
 
-class ShiftedAllToAll(Algorithm):
+class ShiftedAllToAll(CollectiveAlgorithm):
     """Every rank sends to the rank at distance s in step s, once the message of the step before has arrived."""
 
     is_shifted = True
@@ -72,7 +72,7 @@ class AllToAllAtOnce(ShiftedAllToAll):
     is_shifted = False
 
 
-class ShiftedExperts(Algorithm):
+class ShiftedExperts(CollectiveAlgorithm):
     """Ranks send tokens to the experts, one on each rank, and each expert returns its results to all ranks.
 
     An expert returns its results when all its tokens have arrived. The expert in place k by popularity, which the seed

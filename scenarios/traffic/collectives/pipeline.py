@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from sfc_testbed.scenarios.traffic.collectives.schedule import Algorithm, Call, Schedule, parts
+from sfc_testbed.scenarios.traffic.collectives.schedule import Call, CollectiveAlgorithm, Schedule, parts
 
 
-class GPipe(Algorithm):
+class GPipe(CollectiveAlgorithm):
     """All micro-batches pass forward through the ranks. When the last rank has all of them, gradients pass backward.
 
     `chunks` is the number of micro-batches, and the size is that of all micro-batches between two ranks.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sfc_testbed.scenarios.model.scenario import ScenarioError
-from sfc_testbed.scenarios.traffic.collectives.schedule import Algorithm, Call, Schedule, parts
+from sfc_testbed.scenarios.traffic.collectives.schedule import Call, CollectiveAlgorithm, Schedule, parts
 
 _HALVING, _DOUBLING = 1, 2
 """The queue pairs of the two phases."""
@@ -74,7 +74,7 @@ def _need_power_of_two(ranks: int, collective: str) -> None:
         )
 
 
-class RecursiveReduceScatter(Algorithm):
+class RecursiveReduceScatter(CollectiveAlgorithm):
     """Recursive halving."""
 
     has_chunks = False
@@ -85,7 +85,7 @@ class RecursiveReduceScatter(Algorithm):
         _halve(schedule, range(call.ranks), parts(call.size_bytes, call.ranks), {}, 1)
 
 
-class RecursiveAllGather(Algorithm):
+class RecursiveAllGather(CollectiveAlgorithm):
     """Recursive doubling."""
 
     has_chunks = False
@@ -96,7 +96,7 @@ class RecursiveAllGather(Algorithm):
         _double(schedule, range(call.ranks), parts(call.size_bytes, call.ranks), {}, 1)
 
 
-class RecursiveAllReduce(Algorithm):
+class RecursiveAllReduce(CollectiveAlgorithm):
     """Recursive halving, then recursive doubling.
 
     With 2^k + r ranks, each of the first r even ranks first gives its buffer to the next rank, and gets the sum from it

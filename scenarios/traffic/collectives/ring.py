@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from sfc_testbed.scenarios.traffic.collectives.schedule import Algorithm, Call, Schedule, parts
+from sfc_testbed.scenarios.traffic.collectives.schedule import Call, CollectiveAlgorithm, Schedule, parts
 
 
-class _Ring(Algorithm):
+class _Ring(CollectiveAlgorithm):
     """Ranks forward what they received in the step before. The buffer has `ranks` segments of `chunks` messages."""
 
     rounds = 1
@@ -53,7 +53,7 @@ class RingAllGather(_Ring):
     """Each rank gets the segments of all ranks."""
 
 
-class ChainBroadcast(Algorithm):
+class ChainBroadcast(CollectiveAlgorithm):
     """A ring without its last hop: rank 0 sends the buffer, and every rank forwards each chunk to the next rank."""
 
     def add_messages(self, schedule: Schedule, call: Call) -> None:

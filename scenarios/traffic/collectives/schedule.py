@@ -79,7 +79,7 @@ class Schedule:
         return len(self.src) - 1
 
 
-class Algorithm(ABC):
+class CollectiveAlgorithm(ABC):
     """An algorithm of a collective. A subclass adds the messages of one iteration to a schedule."""
 
     has_chunks = True

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from sfc_testbed.request.table import Table
 from sfc_testbed.scenarios.traffic.collectives.all_to_all import (
     AllToAllAtOnce,
     ExpertsAtOnce,
@@ -25,7 +26,7 @@ from sfc_testbed.scenarios.traffic.collectives.ring import (
     RingAllReduce,
     RingReduceScatter,
 )
-from sfc_testbed.scenarios.traffic.collectives.schedule import Algorithm
+from sfc_testbed.scenarios.traffic.collectives.schedule import CollectiveAlgorithm
 from sfc_testbed.scenarios.traffic.collectives.trees import TreeAllReduce, TreeBroadcast
 
 
@@ -45,19 +46,24 @@ def _one(ranks: int) -> float:
 class Collective:
     """A collective: its algorithms, the first of which is the default, and its factor of the bus bandwidth."""
 
-    algorithms: Mapping[str, type[Algorithm]]
+    algorithms: Table[type[CollectiveAlgorithm]]
     bus_factor: Callable[[int], float]
     """The bus bandwidth divided by the algorithm bandwidth, for a number of ranks."""
 
 
-COLLECTIVES: Mapping[str, Collective] = {
-    "all-reduce": Collective(
-        {"ring": RingAllReduce, "double-binary-tree": TreeAllReduce, "recursive": RecursiveAllReduce}, _twice_others
+_ALGORITHMS: Mapping[str, tuple[Mapping[str, type[CollectiveAlgorithm]], Callable[[int], float]]] = {
+    "all-reduce": (
+        {"ring": RingAllReduce, "double-binary-tree": TreeAllReduce, "recursive": RecursiveAllReduce},
+        _twice_others,
     ),
-    "all-gather": Collective({"ring": RingAllGather, "recursive": RecursiveAllGather}, _others),
-    "reduce-scatter": Collective({"ring": RingReduceScatter, "recursive": RecursiveReduceScatter}, _others),
-    "all-to-all": Collective({"at-once": AllToAllAtOnce, "shifted": ShiftedAllToAll}, _others),
-    "broadcast": Collective({"ring": ChainBroadcast, "double-binary-tree": TreeBroadcast}, _one),
-    "pipeline": Collective({"gpipe": GPipe}, _one),
-    "moe": Collective({"at-once": ExpertsAtOnce, "shifted": ShiftedExperts}, _twice_others),
+    "all-gather": ({"ring": RingAllGather, "recursive": RecursiveAllGather}, _others),
+    "reduce-scatter": ({"ring": RingReduceScatter, "recursive": RecursiveReduceScatter}, _others),
+    "all-to-all": ({"at-once": AllToAllAtOnce, "shifted": ShiftedAllToAll}, _others),
+    "broadcast": ({"ring": ChainBroadcast, "double-binary-tree": TreeBroadcast}, _one),
+    "pipeline": ({"gpipe": GPipe}, _one),
+    "moe": ({"at-once": ExpertsAtOnce, "shifted": ShiftedExperts}, _twice_others),
+}
+COLLECTIVES: Mapping[str, Collective] = {
+    name: Collective(Table(f"algorithm of {name}", rows), bus_factor)
+    for name, (rows, bus_factor) in _ALGORITHMS.items()
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from sfc_testbed.scenarios.traffic.collectives.schedule import Algorithm, Call, Schedule, parts
+from sfc_testbed.scenarios.traffic.collectives.schedule import Call, CollectiveAlgorithm, Schedule, parts
 
 
 class _Tree:
@@ -78,7 +78,7 @@ def _send_down(
             ]
 
 
-class TreeAllReduce(Algorithm):
+class TreeAllReduce(CollectiveAlgorithm):
     """Each tree adds up its half of the buffer on the way to its root, and the root sends the sum to all ranks."""
 
     def add_messages(self, schedule: Schedule, call: Call) -> None:
@@ -100,7 +100,7 @@ class TreeAllReduce(Algorithm):
             _send_down(schedule, tree, queue_pair, sizes, tree.height[tree.root] + 1, from_below[tree.root])
 
 
-class TreeBroadcast(Algorithm):
+class TreeBroadcast(CollectiveAlgorithm):
     """Rank 0 sends each half of the buffer to the root of a tree of the other ranks."""
 
     def add_messages(self, schedule: Schedule, call: Call) -> None:

@@ -113,10 +113,12 @@ def _scene(watched: Watched, thinned: Mapping[str, Thinned], last_us: float) -> 
 def lost_bytes(queues: pl.LazyFrame, links: pl.LazyFrame, queue_us: float, link_us: float) -> pl.DataFrame:
     """Return the bytes that each switch lost in each interval of links: received - sent - growth of the buffer.
 
-    Frames that a switch itself creates, such as BTS, count as sent and make the figure smaller.
+    The bytes that its links lost are added, because they count as sent. Frames that a switch itself creates, such as
+    BTS, count as sent, too, and make the figure smaller.
     """
     tick = (pl.col("time_us") / queue_us).round().cast(pl.Int64)
-    sums = [pl.col(name).cast(pl.Int64).sum() for name in ("received_bytes", "sent_bytes")]
+    names = ("received_bytes", "sent_bytes", "lost_bytes")
+    sums = [pl.col(name).cast(pl.Int64).fill_null(0).sum() for name in names]
     balance = links.group_by("switch", "time_us").agg(*sums).with_columns(tick=tick).sort("time_us", "switch")
     whole = queues.filter(pl.col("port") == WHOLE_BUFFER)
     depths = whole.select("switch", tick=tick, depth=pl.col("depth_bytes").cast(pl.Int64))
@@ -124,7 +126,8 @@ def lost_bytes(queues: pl.LazyFrame, links: pl.LazyFrame, queue_us: float, link_
     for known in (depths, earlier):
         balance = balance.join(known, on=("switch", "tick"), how="left", maintain_order="left")
     growth = pl.col("depth").fill_null(0) - pl.col("before").fill_null(0)
-    lost = balance.with_columns(lost_bytes=pl.col("received_bytes") - pl.col("sent_bytes") - growth)
+    dropped = pl.col("received_bytes") - pl.col("sent_bytes") - growth
+    lost = balance.with_columns(lost_bytes=dropped + pl.col("lost_bytes"))
     return answer(lost.select("time_us", "switch", "lost_bytes").filter(pl.col("lost_bytes") > 0))
 
 

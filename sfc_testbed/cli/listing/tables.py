@@ -58,6 +58,10 @@ def scenario_tables(scenario: Scenario) -> Iterator[RenderableType]:
     yield Group(Text(f"{scenario.name}: {scenario.summary}", style="bold"), "")
     rows = [replace(setting, default=_at_scales(setting, scenario)) for setting in model_settings(scenario.workload)]
     yield settings_table("workload", "", rows)
+    if "collective" in scenario.workload.model_fields:
+        from sfc_testbed.scenarios.traffic.collectives.table import COLLECTIVES
+
+        yield names_table("algorithms", [(name, ", ".join(row.algorithms)) for name, row in COLLECTIVES.items()])
     yield names_table("scales", [(name, _scale(scale)) for name, scale in scenario.scales.items()])
     yield Text(
         f"Settings of its network: {command_name()} list --topologies; "

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Commands of links that are slow for a time: the rate of both ports, and the table entries that contain this rate.
+"""Links that are slow for a time: commands for the ports and the table entries with their rates, and rates of NICs.
 
 A switch knows the rate of its own ports, so pauses, telemetry, Bolt and CONGA follow. Routes, thresholds and
-headroom stay as they were configured.
+headroom stay as they were configured. A NIC knows the rate of its link (`Nic.plan_rates`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from sfc_testbed.hosts.agent_config import HostRate
 from sfc_testbed.scenarios.faults.fault import Fault
 from sfc_testbed.scenarios.faults.links import SlowLink
 from sfc_testbed.testbed.control_plane.commands import Configured
@@ -23,19 +24,35 @@ from sfc_testbed.wire.dilation import Dilation
 def slow_link_lines(
     topology: Topology, faults: Iterable[Fault], dilation: Dilation, configured: Configured
 ) -> Iterator[tuple[int, str, str]]:
-    """Yield time, switch and command of each change of a rate. Where faults overlap, the lowest rate counts.
+    """Yield time, switch and command of each change of a rate at a switch.
 
     Raise FixedPointError if the data plane cannot hold the ratios of a rate.
     """
+    for time_ns, link, rate_bps in _changes(topology, faults):
+        for end in (link.a, link.b):
+            if end.node in topology.switch:
+                for line in _lines(topology, end, rate_bps, dilation, configured):
+                    yield time_ns, end.node, line
+
+
+def nic_rates(topology: Topology, faults: Iterable[Fault]) -> dict[str, tuple[HostRate, ...]]:
+    """Return the changes of the rate of each host whose link is slow for a time."""
+    rates: dict[str, tuple[HostRate, ...]] = {}
+    for time_ns, link, rate_bps in _changes(topology, faults):
+        for host in {link.a.node, link.b.node} & topology.host.keys():
+            rates[host] = (*rates.get(host, ()), HostRate(at_ns=time_ns, rate_bps=rate_bps))
+    return rates
+
+
+def _changes(topology: Topology, faults: Iterable[Fault]) -> Iterator[tuple[int, Link, int]]:
+    """Yield time, link and new rate in order of time. Where faults overlap, the lowest rate counts."""
     slow = [(link, fault) for fault in faults if isinstance(fault, SlowLink) for link in fault.links(topology)]
     now = {link: link.rate_bps for link, _ in slow}
     for time_ns in sorted({edge for _, fault in slow for edge in (fault.from_ns, fault.until_ns) if edge is not None}):
         for link, rate_bps in _rates_at(time_ns, slow).items():
             if rate_bps != now[link]:
                 now[link] = rate_bps
-                for end in (link.a, link.b):
-                    for line in _lines(topology, end, rate_bps, dilation, configured):
-                        yield time_ns, end.node, line
+                yield time_ns, link, rate_bps
 
 
 def _rates_at(time_ns: int, slow: Sequence[tuple[Link, SlowLink]]) -> dict[Link, int]:

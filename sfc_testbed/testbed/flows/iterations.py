@@ -21,7 +21,7 @@ from sfc_testbed.request.spec import BARRIER_TAG, JobPlan
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.scenarios.model.job import Job
 from sfc_testbed.testbed.flows.completion_bound import Transmission, end_of_nic_ns
-from sfc_testbed.testbed.flows.ideal import IdealTimes, ideal_times_ns
+from sfc_testbed.testbed.flows.ideal import IdealTimes, PathChange, ideal_times_ns
 from sfc_testbed.topologies.model import Topology
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def job_plans(
     payload_bytes: int,
     *,
     nic_bps: int | None,
-    is_sprayed: bool = False,
+    change: PathChange = PathChange.NEVER,
 ) -> tuple[JobPlan, ...]:
     """Return the jobs of a flow list in the order of their numbers. A list from a file has no described jobs."""
     if not flows.has_jobs:
@@ -48,9 +48,7 @@ def job_plans(
             continue
         iterations = flows.iteration[places]
         first = places[iterations == iterations.min()]
-        times = ideal_times_ns(
-            topology, flows.independent(first), payload_bytes, nic_bps=nic_bps, is_sprayed=is_sprayed
-        )
+        times = ideal_times_ns(topology, flows.independent(first), payload_bytes, nic_bps=nic_bps, change=change)
         job = described[number - 1] if number <= len(described) else None
         plans.append(
             JobPlan(

@@ -11,7 +11,7 @@ import numpy as np
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.scenarios.model.flow_table import JOB_COLUMNS, FlowTable
 from sfc_testbed.telemetry.planned import write_planned
-from sfc_testbed.testbed.flows.ideal import ideal_times_ns
+from sfc_testbed.testbed.flows.ideal import PathChange, ideal_times_ns
 from sfc_testbed.topologies.model import Topology
 
 PART_FLOWS = 1 << 17
@@ -19,14 +19,12 @@ PART_FLOWS = 1 << 17
 
 
 def write_planned_parts(
-    folder: Path, topology: Topology, flows: FlowTable, transport: TransportSettings, *, is_sprayed: bool
+    folder: Path, topology: Topology, flows: FlowTable, transport: TransportSettings, *, change: PathChange
 ) -> None:
     """Write the planned columns of at most PART_FLOWS flows to each file."""
     for number, begin in enumerate(range(0, len(flows), PART_FLOWS)):
         part = flows.part(begin, begin + PART_FLOWS)
-        ideal = ideal_times_ns(
-            topology, part, transport.payload_bytes, nic_bps=transport.line_rate_bps, is_sprayed=is_sprayed
-        )
+        ideal = ideal_times_ns(topology, part, transport.payload_bytes, nic_bps=transport.line_rate_bps, change=change)
         start_us = part.start_ns / 1000
         start_us[list(part.waits)] = np.nan
         columns = {

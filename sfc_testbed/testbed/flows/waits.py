@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sfc_testbed.scenarios.model.flow_table import FlowTable
 from sfc_testbed.testbed.flows.completion_bound import completion_bound_ns
-from sfc_testbed.testbed.flows.ideal import IdealTimes, ideal_times_ns
+from sfc_testbed.testbed.flows.ideal import IdealTimes, PathChange, ideal_times_ns
 from sfc_testbed.topologies.model import Topology
 
 
@@ -45,12 +45,17 @@ class Waits:
 
 
 def ideal_waits(
-    topology: Topology, table: FlowTable, payload_bytes: int, *, nic_bps: int | None, is_sprayed: bool = False
+    topology: Topology,
+    table: FlowTable,
+    payload_bytes: int,
+    *,
+    nic_bps: int | None,
+    change: PathChange = PathChange.NEVER,
 ) -> Waits:
     """Compute the ideal times of a flow list, whose flows are numbered by position from 1."""
     if not table.waits:
         return Waits({}, {})
-    times = ideal_times_ns(topology, table, payload_bytes, nic_bps=nic_bps, is_sprayed=is_sprayed)
+    times = ideal_times_ns(topology, table, payload_bytes, nic_bps=nic_bps, change=change)
     waiting = np.fromiter(table.waits, dtype=np.int64, count=len(table.waits))
     start_ns = _Schedule(table, times, np.unique(table.tag[waiting])).run()
     completion_ns = {}

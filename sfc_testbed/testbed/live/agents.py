@@ -24,6 +24,7 @@ from sfc_testbed.hosts.protocol import (
 from sfc_testbed.hosts.records import SwitchClock
 from sfc_testbed.telemetry.atomic_file import replace_text
 from sfc_testbed.testbed.control_plane.faults import host_stalls
+from sfc_testbed.testbed.control_plane.slow_links import nic_rates
 from sfc_testbed.testbed.errors import RunError
 from sfc_testbed.testbed.interrupt import Interrupt
 from sfc_testbed.testbed.plan.plan import RunPlan, agent_count
@@ -132,6 +133,7 @@ def start_agents(
         epoch_ns=epoch_ns,
         programs=programs or plan.has_programs,
         stalls=host_stalls(plan.topology, plan.faults),
+        rates=nic_rates(plan.topology, plan.faults),
         uses=plan.spec.uses,
     )
     return [AgentProcess(config, run_id, logs) for config in configs]

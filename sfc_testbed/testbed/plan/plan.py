@@ -41,7 +41,7 @@ from sfc_testbed.testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATIO
 from sfc_testbed.testbed.plan.fixed_point import commands_at, commands_near
 from sfc_testbed.testbed.plan.goodput import goodput_interval_ns
 from sfc_testbed.testbed.plan.network_settings import NetworkSettings, network_settings, on_target
-from sfc_testbed.testbed.plan.suitability import is_sprayed, setting_warnings
+from sfc_testbed.testbed.plan.suitability import path_change, setting_warnings
 from sfc_testbed.testbed.plan.switch_targets import SWITCH_TARGETS, SwitchTarget, check_faults
 from sfc_testbed.testbed.program.fit import check_fits
 from sfc_testbed.testbed.program.sources import check_artifacts
@@ -216,7 +216,7 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
             traffic.jobs,
             network.transport.payload_bytes,
             nic_bps=network.transport.line_rate_bps,
-            is_sprayed=network.switch.reorders,
+            change=path_change(network.switch, network.transport),
         ),
         "command": repeat_command(spec, dilation.factor),
         "dilation_choice": None if decided is None else decided.choice,
@@ -296,8 +296,8 @@ def _dilation_and_commands(
 
 
 def _waits(topology: Topology, flows: FlowTable, transport: TransportSettings, switch: SwitchSettings) -> Waits:
-    nic_bps, sprayed = transport.line_rate_bps, is_sprayed(switch, transport)
-    return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=nic_bps, is_sprayed=sprayed)
+    nic_bps, change = transport.line_rate_bps, path_change(switch, transport)
+    return ideal_waits(topology, flows, transport.payload_bytes, nic_bps=nic_bps, change=change)
 
 
 _NAMED_BY_SCHEMES = ("congestion", "flow_control", "loss_recovery")

@@ -17,6 +17,7 @@ from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.flows.ideal import PathChange
 from sfc_testbed.topologies.model import Topology
 from sfc_testbed.topologies.routes import routes
 
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
     from sfc_testbed.scenarios.faults.fault import Fault
 
 
-def is_sprayed(switch: SwitchSettings, transport: TransportSettings) -> bool:
-    """Return whether successive packets of a flow take different paths, by the choice of switches or of hosts."""
-    return switch.reorders or LOAD_BALANCINGS[transport.load_balancing].reorders
+def path_change(switch: SwitchSettings, transport: TransportSettings) -> PathChange:
+    """Return which packets of a flow take different paths, by the choice of switches or of hosts."""
+    if switch.reorders or LOAD_BALANCINGS[transport.load_balancing].reorders:
+        return PathChange.ANY_FRAME
+    changes = switch.changes_paths or transport.load_balancing != "flow"
+    return PathChange.BETWEEN_FLOWLETS if changes else PathChange.NEVER
 
 
 def setting_warnings(
@@ -36,7 +40,7 @@ def setting_warnings(
     by_switches = [f"switch.load_balancing={switch.load_balancing}"] * switch.changes_paths
     by_hosts = [f"transport.load_balancing={transport.load_balancing}"] * (transport.load_balancing != "flow")
     changing = [*by_switches, *by_hosts] if _has_equal_paths(topology) else []
-    reordering = changing if is_sprayed(switch, transport) else []
+    reordering = changing if path_change(switch, transport) is PathChange.ANY_FRAME else []
     reordering += [f"fault {fault}" for fault in faults if fault.reorders]
     return (*_of_loss_recovery(transport, reordering), *_of_congestion(transport, changing))
 

@@ -24,7 +24,7 @@ from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, GOODPUT, LATENESS, L
 from sfc_testbed.telemetry.writer import RowValues, SegmentWriter
 from sfc_testbed.testbed.flows.planned import write_planned_parts
 from sfc_testbed.testbed.plan.plan import RunPlan
-from sfc_testbed.testbed.plan.suitability import is_sprayed
+from sfc_testbed.testbed.plan.suitability import path_change
 from sfc_testbed.testbed.recording.flow_ends import FlowEnds
 
 SCHEMAS: Mapping[type[Record], TraceSchema] = {
@@ -52,10 +52,8 @@ class Recorder:
         self._save_due_s = time.monotonic() + SAVE_SECONDS
         self.problems: tuple[str, ...] = ()
         """Sentences about data that could not be written to the traces. Set by `close`."""
-        sprayed = is_sprayed(plan.switch_settings, plan.transport)
-        write_planned_parts(
-            self._journal.segments(PLANNED), plan.topology, plan.flows, plan.transport, is_sprayed=sprayed
-        )
+        change = path_change(plan.switch_settings, plan.transport)
+        write_planned_parts(self._journal.segments(PLANNED), plan.topology, plan.flows, plan.transport, change=change)
 
     def __enter__(self) -> Recorder:
         return self

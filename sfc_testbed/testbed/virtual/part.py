@@ -39,7 +39,7 @@ from sfc_testbed.wire.roce.packets import ICRC_BYTES
 from softswitch.engine import ENTRY_RECORD, Fabric, SwitchEngine
 
 if TYPE_CHECKING:
-    from sfc_testbed.hosts.agent_config import HostStall
+    from sfc_testbed.hosts.agent_config import HostRate, HostStall
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,9 @@ class Part:
         for (engine, port), end in share.far.items():
             self.fabric.lead(engine, port, end.worker, end.engine, end.port)
         stalls = _stalls(plan)
-        self._nics: list[Nic] = build_nics(topology, (), plan.transport, plan.dilation, stalls=stalls, only=share.hosts)
+        self._nics: list[Nic] = build_nics(
+            topology, (), plan.transport, plan.dilation, stalls=stalls, rates=_nic_rates(plan), only=share.hosts
+        )
         for nic in self._nics:
             nic.fold_payloads(self.fabric.reach_bytes() + ICRC_BYTES)
         self._starts = FlowStarts(topology, plan.flows, self._nics, plan.dilation, stalls)
@@ -235,6 +237,15 @@ def _stalls(plan: RunPlan) -> Mapping[str, Sequence[HostStall]]:
     from sfc_testbed.testbed.control_plane.faults import host_stalls
 
     return host_stalls(plan.topology, plan.faults)
+
+
+def _nic_rates(plan: RunPlan) -> Mapping[str, Sequence[HostRate]]:
+    """Return the changes of the rate of each host whose link is slow for a time."""
+    if not plan.faults:
+        return {}
+    from sfc_testbed.testbed.control_plane.slow_links import nic_rates
+
+    return nic_rates(plan.topology, plan.faults)
 
 
 def _connect(topology: Topology, fabric: Fabric, engines: Mapping[str, SwitchEngine]) -> None:

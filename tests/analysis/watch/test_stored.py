@@ -71,6 +71,7 @@ def test_several_runs_share_the_rows_of_a_page(make_run_folder: FolderMaker, mon
 
 
 def test_lost_bytes_are_what_a_switch_received_but_neither_sent_nor_holds() -> None:
+    """Bytes that a link lost were sent."""
     queues = pl.DataFrame(
         [(10.0 * n, "tor1", -1, -1, depth, depth) for n, depth in enumerate((0, 500, 700, 900), 1)],
         QUEUES.dtypes,
@@ -78,14 +79,14 @@ def test_lost_bytes_are_what_a_switch_received_but_neither_sent_nor_holds() -> N
     )
     links = pl.DataFrame(
         [
-            (20.0, "tor1", 1, 0, 3000), (20.0, "tor1", 2, 2500, 0),
-            (40.0, "tor1", 1, 100, 4000), (40.0, "tor1", 2, 2500, 0),
+            (20.0, "tor1", 1, 0, 3000, 0), (20.0, "tor1", 2, 2500, 0, None),
+            (40.0, "tor1", 1, 100, 4000, 0), (40.0, "tor1", 2, 2500, 0, 70),
         ],
         LINKS.dtypes,
         orient="row",
     )  # fmt: skip
     lost = lost_bytes(queues.lazy(), links.lazy(), 10.0, 20.0)
-    assert lost.rows() == [(40.0, "tor1", 4000 - 2600 - (900 - 500))]
+    assert lost.rows() == [(40.0, "tor1", 4000 - 2600 - (900 - 500) + 70)]
 
 
 def test_a_time_that_is_not_finite_does_not_end_the_page(make_run_folder: FolderMaker) -> None:

@@ -2,9 +2,12 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of a NIC whose settings change while it is active, and of the state that it reports."""
 
+from dataclasses import replace
+
 import pytest
 
 from sfc_testbed.contract.link import FakeLink, bts
+from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.transmission import Transmission
@@ -29,6 +32,22 @@ def test_new_settings_apply_only_to_new_messages() -> None:
     assert [event.figures.corrupted for event in link.of(MessageReceived, "b")] == [False, False]
     assert len(link.of(Transmission, "a")) == 2
     assert link.a.statistics().timeouts == 0
+
+
+def test_a_nic_with_another_rate_sends_at_it_and_opens_windows_for_it() -> None:
+    """500 KB take 40 us at 100 Gb/s. The second message starts when the link has 25 Gb/s, the first one goes on."""
+    link = FakeLink(replace(SFC, bdp_bytes=100_000))
+    link.a.plan_rate(20_000, Algorithms(replace(SFC, bdp_bytes=100_000).at_rate(25 * 10**9), Dilation()))
+    link.transfer(500_000)
+    link.transfer(500_000, ready_ns=30_000)
+    link.run(until_ns=10_000)
+    assert link.a.wire_rate_bps == 100 * 10**9
+    link.run(until_ns=40_000)
+    old, new = link.a.state().messages
+    assert (old.window_bytes, new.window_bytes, link.a.wire_rate_bps) == (100_000, 25_000, 25 * 10**9)
+    link.run()
+    ended_ns = max(event.received_ns for event in link.of(MessageReceived, "b"))
+    assert ended_ns > 20_000 + (1_000_000 * 8 - 20_000 * 100) / 25
 
 
 def test_signals_are_handled_by_the_current_flow_control() -> None:

@@ -79,7 +79,6 @@ def test_a_fault_names_all_parallel_links_or_one_of_them() -> None:
         ("link:tor1-spine1,rate=100%", "rate must be below 100%"),
         ("link:tor1-spine1,rate=25", "rate: must be above 0 and at most 100%, not 25"),
         ("link:tor1-spine1,rate=25%,from=2us,until=1us", "until must come after from"),
-        ("link:h1-tor1,rate=25%", "the NIC of h1 keeps its rate"),
         ("links:5%,down=1us", "of 8 links between switches, this is not one"),
         ("links:all,down=1us", "must be a share such as 1% or 0.01, not 'all'"),
         ("links:100%,down=1us", "8 of 8 links, but only 6 can go down without disconnecting hosts"),

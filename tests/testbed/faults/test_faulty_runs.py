@@ -42,6 +42,38 @@ def test_an_incast_survives_a_dead_link(tmp_path: Path, scheme: str, fault: str)
     assert result.verdict == "faithful"
 
 
+@pytest.mark.parametrize("scheme", ["irn", "sfc", "irn+hpcc", "ndp", "pfc", "bfc"])
+def test_a_slow_link_of_the_receiver_is_the_bottleneck(tmp_path: Path, scheme: str) -> None:
+    run = run_incast(tmp_path, scheme, faults=("link:h16-tor2,rate=25%",))
+    last_us = max(trace(run, "flows")["fct_us"].to_list())
+    assert (run.result.flows.completed, run.result.verdict) == (8, "faithful")
+    assert 2_000_000 * 8 / 25e3 < last_us < 1.3 * 2_000_000 * 8 / 25e3
+
+
+def test_a_sender_with_a_slow_link_sends_at_its_rate_for_its_time(tmp_path: Path) -> None:
+    """The NIC of h1 sends 250 KB at 25 Gb/s, or for 10 us in between. Its flow keeps the window of the full rate."""
+    usual_us, start_us = _one_flow_us(tmp_path)
+    begin_us = round(start_us) + 2
+    slow_us, _ = _one_flow_us(tmp_path, "link:h1-tor1,rate=25%")
+    between_us, _ = _one_flow_us(tmp_path, f"link:h1-tor1,rate=25%,from={begin_us}us,until={begin_us + 10}us")
+    assert slow_us - usual_us == pytest.approx(3 * 250_000 * 1.058 * 8 / 100e3, rel=0.02)
+    assert between_us - usual_us == pytest.approx(10 * 3 / 4, rel=0.02)
+
+
+def _one_flow_us(folder: Path, *faults: str) -> tuple[float, float]:
+    """Return the FCT and the start of a flow from h1."""
+    run = run_incast(folder, "irn", "degree=1", faults=faults)
+    [row] = trace(run, "flows").select("src", "fct_us", "start_us").rows()
+    assert row[0] == "h1"
+    return row[1], row[2]
+
+
+def test_swift_recovers_from_a_lost_window(tmp_path: Path) -> None:
+    """Losses leave a hundredth of a packet. The acknowledgement of a resent packet must raise the window again."""
+    run = run_incast(tmp_path, "irn+swift", faults=("link:tor2-spine1,down=20us,up=100us",), duration_ms=20.0)
+    assert run.result.flows.completed == 8
+
+
 def test_routes_around_a_link_that_was_never_up_lose_nothing(tmp_path: Path) -> None:
     result = run_incast(tmp_path, faults=("link:tor1-spine1,down=0us,detect=0us",)).result
     assert result.flows.completed == 8

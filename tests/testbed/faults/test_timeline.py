@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from sfc_testbed.hosts.agent_config import HostStall
+from sfc_testbed.hosts.agent_config import HostRate, HostStall
 from sfc_testbed.scenarios.faults.spec import parse_fault, parse_faults
 from sfc_testbed.testbed.control_plane.commands import Configured, network_commands
 from sfc_testbed.testbed.control_plane.entries import TableEntry
 from sfc_testbed.testbed.control_plane.faults import PlannedCommand, fault_commands, host_stalls, longest_hold_ns
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.control_plane.slow_links import nic_rates
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.dilation import Dilation
 
@@ -175,6 +176,18 @@ def test_a_slow_link_has_another_rate_at_both_ends_for_its_time() -> None:
         (20_000, "tor1", "port_rate 2 20000000000"),
         (20_000, "spine1", "port_rate 1 20000000000"),
     ]
+
+
+def test_the_slow_link_of_a_host_changes_the_port_of_its_switch_and_the_nic() -> None:
+    texts = ["link:h1-tor1,rate=25%,from=10us,until=20us", "link:tor1-spine1,rate=50%"]
+    faults = [parse_fault(text) for text in texts]
+    commands = fault_commands(CLOS, faults, Dilation(10), _configured(10))
+    assert [(command.time_ns, command.switch, command.line) for command in commands if command.time_ns] == [
+        (10_000, "tor1", "port_rate 1 2500000000"),
+        (20_000, "tor1", "port_rate 1 10000000000"),
+    ]
+    rates = [HostRate(at_ns=10_000, rate_bps=25 * 10**9), HostRate(at_ns=20_000, rate_bps=100 * 10**9)]
+    assert nic_rates(CLOS, faults) == {"h1": tuple(rates)}
 
 
 @pytest.mark.parametrize(

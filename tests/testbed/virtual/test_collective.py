@@ -16,12 +16,14 @@ from sfc_testbed.analysis.results.result import read_result
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.cli.tracing import critical_chain
 from sfc_testbed.reproduction.model.quantities import BUS_BANDWIDTH, ITERATION_SLOWDOWN, ITERATION_TIME
+from sfc_testbed.request.extensions import use
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import BARRIER_TAG, RunSpec
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.execution.execute import execute
 from sfc_testbed.testbed.plan.plan import plan_run
 from sfc_testbed.testbed.recording.outcome import Silent
+from tests.extended import nothing_remains, write_extension
 
 SMALL = ("ranks=4", "bytes=80000", "iterations=3", "topology.hosts_per_tor=4")
 
@@ -106,3 +108,43 @@ def test_an_unfinished_run_has_no_means(tmp_path: Path) -> None:
     assert len(job.took_us) == 3
     with pytest.raises(UsageError, match="were not received, so the iteration has no end"):
         critical_chain(load_run(run.folder), "1/3")
+
+
+DIRECT = """\
+import sfc_testbed as sfc
+
+
+@sfc.collective_algorithm("all-reduce", "direct")
+class Direct(sfc.CollectiveAlgorithm):
+    \"""Every rank sends its parts to their owners, and each owner sends the sum to all others.\"""
+
+    has_chunks = False
+
+    def add_messages(self, schedule, call):
+        part = call.size_bytes // call.ranks
+        peers = [[peer for peer in range(call.ranks) if peer != rank] for rank in range(call.ranks)]
+        parts = [[] for _ in peers]
+        for rank, others in enumerate(peers):
+            for peer in others:
+                parts[peer].append(schedule.send(rank, peer, part, step=1))
+        for rank, others in enumerate(peers):
+            for peer in others:
+                schedule.send(rank, peer, part, step=2, processed=parts[rank], queue_pair=2)
+"""
+
+
+def test_the_all_reduce_of_a_file_runs_and_is_measured(tmp_path: Path) -> None:
+    """Messages keep their payloads, and sums leave an owner only when it has all parts."""
+    with nothing_remains():
+        use(write_extension(tmp_path, DIRECT))
+        settings = {"collective": "all-reduce", "algorithm": "direct", "ranks": 6, "bytes": 60_000, "iterations": 1}
+        run = execute(
+            plan_run(RunSpec("collective", "irn", clock="virtual", settings=settings)), tmp_path, Silent(), page=False
+        )
+        result = run.result
+        assert (result.verdict, result.flows.completed, result.flows.corrupted) == ("faithful", 60, 0)
+        [job] = result.jobs
+        assert (job.algorithm, job.ranks, len(job.took_us)) == ("direct", 6, 1)
+        assert job.slowdown is not None and 1 <= job.slowdown < 1.5
+        with pytest.raises(UsageError, match="algorithm 'direct': all-gather has no such algorithm"):
+            plan_run(RunSpec("collective", "irn", clock="virtual", settings={**settings, "collective": "all-gather"}))

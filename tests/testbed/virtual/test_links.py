@@ -34,27 +34,34 @@ def counters(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("scheme", "faults"),
-    [("sfc", ()), ("irn", ("loss:all,rate=1%",)), ("sfc", ("link:tor1-spine1,down=30us,up=70us",))],
+    [
+        ("sfc", ()),
+        ("irn", ("loss:all,rate=1%",)),
+        ("irn", ("corrupt:all,rate=1%", "duplicate:all,rate=1%")),
+        ("sfc", ("link:tor1-spine1,down=30us,up=70us",)),
+    ],
 )
 def test_links_balance_and_add_up_to_the_counters(
     tmp_path: Path, counters: dict[str, Any], scheme: str, faults: tuple[str, ...]
 ) -> None:
     run = run_incast(tmp_path, scheme, *_FABRIC, faults=faults, duration_ms=20.0)
     plan = plan_incast(scheme, *_FABRIC, faults=faults, duration_ms=20.0)
-    sums = trace(run, "links").group_by("switch", "port").agg(pl.sum("sent_bytes"), pl.sum("received_bytes"))
-    measured = {(switch, port): (sent, received) for switch, port, sent, received in sums.iter_rows()}
+    sums = trace(run, "links").group_by("switch", "port").agg(pl.sum("sent_bytes", "received_bytes", "lost_bytes"))
+    measured = {(switch, port): tuple(figures) for switch, port, *figures in sums.iter_rows()}
     counted = {
         (switch, int(port)): (counts["tx_bytes"], counts["rx_bytes"])
         for switch, ports in counters.items()
         for port, counts in ports.items()
         if counts["tx_bytes"] or counts["rx_bytes"]
     }
-    assert measured == counted
+    assert sum(lost for *_, lost in measured.values()) > 0 or not faults
     if not faults:
-        for link in plan.topology.links:
-            if isinstance(link.a, Port) and link.a.node in counters and link.b.node in counters:
-                a, b = (measured.get((end.node, end.number), (0, 0)) for end in (link.a, link.b))
-                assert a == (b[1], b[0]), "each end receives what the other one sent"
+        assert {port: (sent, received) for port, (sent, received, _) in measured.items()} == counted
+    for link in plan.topology.links:
+        if isinstance(link.a, Port) and link.a.node in counters and link.b.node in counters:
+            a, b = (measured.get((end.node, end.number), (0, 0, 0)) for end in (link.a, link.b))
+            assert a[0] + b[0] == a[1] + b[1] + a[2] + b[2]
+            assert faults or (a[0], a[1]) == (b[1], b[0]), "each end receives what the other one sent"
 
 
 def test_equal_cost_links_have_figures(tmp_path: Path) -> None:

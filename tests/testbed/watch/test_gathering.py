@@ -84,9 +84,11 @@ def test_all_chunks_together_have_the_rows_of_the_traces(network: Network) -> No
     assert taken[-1].is_last
     clock = {"start_ns": START_NS, "dilation_factor": D}
     for part, schema, rows_of in (("queues", QUEUES, queue_rows), ("links", LINKS, link_rows)):
-        shown = _frame([each.parts[part] for each in taken if part in each.parts], schema.column_names)
+        names = [name for name in schema.column_names if name != "lost_bytes"]
+        shown = _frame([each.parts[part] for each in taken if part in each.parts], names)
         stored = pl.concat(rows_of(np.concatenate(network.all[name]), switch=name, **clock) for name in SWITCHES)
-        expected = stored.with_columns(pl.all().exclude("switch").cast(pl.Float64)).sort("time_us", "switch", "port")
+        numbers = stored.select(names).with_columns(pl.all().exclude("switch").cast(pl.Float64))
+        expected = numbers.sort("time_us", "switch", "port")
         assert shown.sort("time_us", "switch", "port").equals(expected)
         assert shown["time_us"].is_sorted()
 

@@ -44,13 +44,11 @@ from sfc_testbed.testbed.live.session.journal import Journal, Message
 from sfc_testbed.testbed.live.session.links import links_between, set_end, set_link
 from sfc_testbed.testbed.live.session.page import SessionPage
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_network, plan_run
-from sfc_testbed.testbed.plan.suitability import is_sprayed
+from sfc_testbed.testbed.plan.suitability import path_change
 from sfc_testbed.testbed.program.user_program import declarations_of
 from sfc_testbed.testbed.recording.folder import make_folder
 from sfc_testbed.testbed.system.cleanup import end_processes
 from sfc_testbed.topologies.model import Host, Link, Port, SwitchPort
-from sfc_testbed.topologies.physics import passes_ns
-from sfc_testbed.topologies.routes import Paths
 
 _TAG = "prompt"
 _RUNS, _FOLDER = Path("runs"), "cli"
@@ -75,7 +73,6 @@ class LiveSession:
         self.switches = {running.name: ControlledSwitch(running) for running in network.switches}
         self.captures = Captures(network, lambda: self.folder, lambda: self._hub.start_ns)
         self._request = request
-        self._paths = Paths(self.topology)
         self._next_flow = 1
         self._dead: frozenset[Link] = frozenset()
         self._mended_ns = 0
@@ -422,16 +419,14 @@ class LiveSession:
         begin_ns = time.monotonic_ns() + _ASK_MARGIN_NS - self._hub.start_ns
         messages = []
         nics = self.plan.transport
-        sprayed = is_sprayed(self.plan.switch_settings, nics)
+        change = path_change(self.plan.switch_settings, nics)
         for src, dst, size_bytes, delay_ns in requests:
             number = self._next_flow
             self._next_flow += 1
             start_ns = round(self.dilation.model_ns(begin_ns)) + delay_ns
             flow = Flow(src, dst, size_bytes, start_ns, _TAG, number, number, number)
-            path = self._paths.between(src, dst)
-            switches_ns = passes_ns(self.topology, path)
             ideal_ns = ideal_fct_ns(
-                path, size_bytes, nics.payload_bytes, switches_ns, nic_bps=nics.line_rate_bps, is_sprayed=sprayed
+                self.topology, src, dst, size_bytes, nics.payload_bytes, nic_bps=nics.line_rate_bps, change=change
             )
             messages.append(Message(flow, ideal_ns / 1000))
         self.journal.add(messages)

@@ -60,6 +60,24 @@ def test_a_frame_counts_when_its_transmission_begins() -> None:
         assert _links(engine.last_telemetry().tolist()) == [(10_000, 1, 0, 1_000)]
 
 
+def test_frames_that_a_dead_link_loses_have_a_row_of_their_own() -> None:
+    """Two frames of 1,000 B are sent on the dead link of port 1, and one of 800 B would arrive on the one of port 2."""
+    with SwitchEngine(steered.library(), sample_ns=1_000, link_sample_ns=2_000) as engine:
+        for line in ("port_rate 1 80000000000", "port_link 1 down", "port_link 2 down"):
+            engine.command(line)
+        for port, size in ((0, 1_000), (0, 1_000), (2, 800)):
+            engine.step(port, steer(1, size), 500)
+        engine.advance(1_900)
+        rows = [tuple(row) for row in engine.last_telemetry().tolist() if row[2] == -1 and row[1] >= 0]
+    assert rows == [
+        (2_000, 0, -1, -1, 2_000, 0),
+        (2_000, 1, -1, -1, 0, 2_000),
+        (2_000, 1, -1, -2, 2_000, 0),
+        (2_000, 2, -1, -1, 0, 0),
+        (2_000, 2, -1, -2, 800, 0),
+    ]
+
+
 def test_without_an_interval_there_are_no_samples_of_links() -> None:
     with SwitchEngine(steered.library(), sample_ns=1_000) as engine:
         engine.step(0, steer(1, 1_000), 0)

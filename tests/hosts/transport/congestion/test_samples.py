@@ -36,7 +36,7 @@ def test_the_rtt_is_measured_once_and_only_for_packets_sent_once(steps: list[tup
         elif index > next_index or (index == next_index and kind != "cumulative"):
             continue
         elif kind == "again":
-            samples.sent_again(index)
+            samples.sent_again(index, 0)
             departures_ns.pop(index, None)
         else:
             acknowledged = index if kind == "selective" else index - 1
@@ -45,6 +45,27 @@ def test_the_rtt_is_measured_once_and_only_for_packets_sent_once(steps: list[tup
             sent_ns = departures_ns.pop(acknowledged, None)
             assert sample.rtt_ns == (None if sent_ns is None else now_ns - sent_ns)
             departures_ns = {packet: time_ns for packet, time_ns in departures_ns.items() if packet >= cumulative}
+
+
+def test_resent_packets_have_the_rtt_of_their_latest_departure_if_that_is_possible() -> None:
+    """With a shortest round trip of 50 ns, an acknowledgement 49 ns after the resend is for the first transmission."""
+    samples = AckSamples(GROWING, 50)
+    for index in range(4):
+        samples.sent(index, 1000, 0)
+    for index in (0, 1):
+        samples.sent_again(index, 200)
+    rtts_ns = [samples.take(0, index, 0, 0, False, b"", now_ns).rtt_ns for index, now_ns in ((2, 100), (0, 249))]
+    rtts_ns += [samples.take(cumulative, -1, 0, 0, False, b"", 250).rtt_ns for cumulative in (2, 4)]
+    assert rtts_ns == [100, None, 50, 250]
+
+
+def test_a_resent_packet_that_closes_a_gap_is_the_one_that_is_timed() -> None:
+    """The answers to packets 1 and 2 were lost, and packet 0 is resent."""
+    samples = AckSamples(GROWING, 50)
+    for index in range(3):
+        samples.sent(index, 1000, index)
+    samples.sent_again(0, 1_000)
+    assert samples.take(3, -1, 0, 0, False, b"", 1_060).rtt_ns == 60
 
 
 def test_indices_may_skip_numbers() -> None:

@@ -30,7 +30,7 @@ def _pacer() -> tuple[PullPacer, Callable[[str], PullQueue], Callable[[int], lis
         wire.advance(now_ns)
         return pulled
 
-    return PullPacer(wire, RATE_BPS), Connection, until, wire
+    return PullPacer(wire), Connection, until, wire
 
 
 def test_pulls_of_all_connections_are_one_full_packet_apart() -> None:

@@ -230,28 +230,45 @@ static void arrive_past_link(struct sw_switch *sw, struct sw_frame *frame)
         admit(sw, frame);
 }
 
+/* Counts the bytes of a frame that reaches its port, where a dead link loses it. */
+static void count_arrival(struct sw_switch *sw, const struct sw_frame *frame)
+{
+    struct sw_telemetry *telemetry = &sw->target.telemetry;
+
+    if (sw->target.tm.ports[frame->port].is_down && frame->time_ns <= sw->target.now_ns)
+        sw_telemetry_lose(telemetry, frame->port, frame->length);
+    else
+        sw_telemetry_count(telemetry, frame->port, frame->length, 0);
+}
+
 /* Applies the link's impairments when the frame reaches the end of the link, not when it is handed over. The result
  * therefore does not depend on how far ahead frames are handed over. */
 static void arrive(struct sw_switch *sw, struct sw_frame *frame)
 {
-    uint32_t port = frame->port;
+    uint32_t port = frame->port, length = frame->length;
     struct sw_impairments *impairments = sw->target.tm.ports[port].arriving;
     struct sw_frame *copy = NULL;
 
-    if (!frame->is_past_link)
-        sw_telemetry_count(&sw->target.telemetry, port, frame->length, 0);
-    if (!impairments || frame->is_past_link) {
+    if (frame->is_past_link) {
         admit(sw, frame);
         return;
     }
-    if (!sw_target_impair(&sw->target, impairments, port, frame, &copy))
+    if (!impairments) {
+        count_arrival(sw, frame);
+        admit(sw, frame);
         return;
+    }
+    if (!sw_target_impair(&sw->target, impairments, port, frame, &copy)) {
+        sw_telemetry_lose(&sw->target.telemetry, port, length);
+        return;
+    }
+    count_arrival(sw, frame);
     arrive_past_link(sw, frame);
     if (copy) {
         sw->target.counters.ports[port].rx_packets++;
         sw->target.counters.ports[port].rx_bytes += sw_packet_bytes(&copy->packet);
         copy->length = sw_packet_bytes(&copy->packet);
-        sw_telemetry_count(&sw->target.telemetry, port, copy->length, 0);
+        count_arrival(sw, copy);
         arrive_past_link(sw, copy);
     }
 }

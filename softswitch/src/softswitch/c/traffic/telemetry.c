@@ -116,6 +116,12 @@ static void sample_links(struct sw_telemetry *telemetry, int64_t time_ns, bool w
                                                              .part = -1,
                                                              .depth_bytes = telemetry->links[port].received,
                                                              .high_water_bytes = telemetry->links[port].sent});
+            if (write && telemetry->links[port].lost)
+                add(telemetry, &(struct sw_telemetry_record){.time_ns = time_ns,
+                                                             .port = (int32_t)port,
+                                                             .class_ = -1,
+                                                             .part = -2,
+                                                             .depth_bytes = telemetry->links[port].lost});
             telemetry->links[port] = (struct sw_link_bytes){0};
         }
         telemetry->used_ports[word] = 0;

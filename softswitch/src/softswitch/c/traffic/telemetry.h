@@ -12,7 +12,9 @@
  *
  * Bytes of links over time. After the rows of every interval that ends at a multiple of the links' interval there is a
  * row (port, -1) for each port that sent or received a frame since the multiple before. A frame counts when its
- * transmission begins, or when it arrives, with the bytes of tx_bytes and rx_bytes.
+ * transmission begins, or when it arrives. The bytes are those of tx_bytes and rx_bytes, except for frames that the
+ * link loses (because it is down or impaired): they were sent, but not received. A port with lost frames has a second
+ * row, whose part is -2. Frames count as lost where the link drops them, at the sending or at the receiving port.
  */
 #ifndef SW_TELEMETRY_H
 #define SW_TELEMETRY_H
@@ -23,15 +25,15 @@ struct sw_telemetry_record {
     int64_t time_ns; /* since the epoch */
     int32_t port;
     int16_t class_;
-    int16_t part;              /* 0: the whole class; n: its queue n - 1; -1 in the row of the whole switch */
-    uint64_t depth_bytes;      /* in the row of a link: bytes received */
+    int16_t part;              /* 0: the whole class; n: its queue n - 1; -1 in the rows of the switch and of links */
+    uint64_t depth_bytes;      /* in the row of a link: bytes received; in its row of part -2: bytes lost */
     uint64_t high_water_bytes; /* in the row of a link: bytes sent */
 } __attribute__((packed));
 
 _Static_assert(sizeof(struct sw_telemetry_record) == 32, "file format, read by softswitch/engine.py");
 
 struct sw_link_bytes {
-    uint64_t received, sent;
+    uint64_t received, sent, lost;
 };
 
 struct sw_telemetry {
@@ -70,6 +72,13 @@ static inline void sw_telemetry_count(struct sw_telemetry *telemetry, uint32_t p
         telemetry->links[port].sent += sent;
         telemetry->used_ports[port / 64] |= UINT64_C(1) << (port % 64);
     }
+}
+
+/* Counts bytes of the port's link that are lost at the present instant. */
+static inline void sw_telemetry_lose(struct sw_telemetry *telemetry, uint32_t port, uint64_t bytes)
+{
+    sw_telemetry_count(telemetry, port, 0, 0);
+    telemetry->links[port].lost += bytes;
 }
 
 /* Writes the links' rows of the running interval, with the time of its end, once no more frame will come. */

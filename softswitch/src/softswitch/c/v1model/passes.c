@@ -378,13 +378,23 @@ static void hand_over(struct sw_target *target, uint32_t port, struct sw_frame *
         sw_pool_release(&target->pool, frame);
 }
 
+/* Counts the bytes of a frame that the port has sent and its link has lost. */
+static void lose(struct sw_target *target, uint32_t port, uint32_t bytes)
+{
+    sw_telemetry_count(&target->telemetry, port, 0, bytes);
+    sw_telemetry_lose(&target->telemetry, port, bytes);
+}
+
 /* Hands a frame to the device over an impaired link. The link makes the duplicate, so it takes no time on the port. */
 static void hand_over_impaired(struct sw_target *target, uint32_t port, struct sw_frame *frame)
 {
     struct sw_frame *copy;
+    uint32_t bytes = sw_packet_bytes(&frame->packet);
 
-    if (!sw_target_impair(target, target->tm.ports[port].leaving, port, frame, &copy))
+    if (!sw_target_impair(target, target->tm.ports[port].leaving, port, frame, &copy)) {
+        lose(target, port, bytes);
         return;
+    }
     hand_over(target, port, frame);
     if (copy)
         hand_over(target, port, copy);
@@ -406,6 +416,7 @@ static void transmit(struct sw_target *target, uint32_t port, struct sw_frame *f
     }
     if (target->tm.ports[port].is_down) {
         sw_tm_occupy(&target->tm, port, target->now_ns, bytes);
+        lose(target, port, bytes);
         sw_target_drop(target, frame, port, SW_DROP_LINK_DOWN);
         return;
     }
