@@ -79,11 +79,11 @@ def test_plots_are_those_of_the_page_and_leave_matplotlib_alone(
     run: sfc.Run, comparison: sfc.Comparison, sweep: sfc.Sweep
 ) -> None:
     before = dict(mpl.rcParams)
-    assert list(run.plot()) == ["buffer", "fct", "distributions", "goodput", "uplinks"]
+    assert list(run.plot()) == ["buffer", "fct", "distributions", "goodput", "uplinks", "network"]
     assert run.plot("buffer").axes
     assert "buffer" in comparison.plot()
     assert list(sweep.plot()) == ["over-degree"]
-    assert run.plot()._repr_html_().count("data:image/png;base64,") == 5
+    assert run.plot()._repr_html_().count("data:image/png;base64,") == 6
     with pytest.raises(sfc.UsageError, match=r"no plot 'bufer'; choose from buffer, .*; nearest: buffer"):
         run.plot("bufer")
     assert dict(mpl.rcParams) == before

@@ -32,7 +32,7 @@ class Machine(SilentReporter):
             retrying, "checked", lambda requests, out, reporter, *, decided: [plan_run(requests[0], decided)]
         )
 
-    def execute(self, plan: RunPlan, out: Path, reporter: Reporter, *, page: bool) -> StoredRun:
+    def execute(self, plan: RunPlan, out: Path, reporter: Reporter, *, page: bool, watch: object) -> StoredRun:
         self.plans.append(plan)
         factor = plan.config.dilation
         late = {"faithful_dilation": 2 * factor, "verdict": "degraded"} if factor < self._enough else {}
@@ -90,10 +90,10 @@ def test_if_the_larger_dilation_is_refused_the_late_run_is_kept(
 def test_an_interrupted_retry_names_the_late_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     machine = Machine(monkeypatch, enough=2_000)
 
-    def interrupted(plan: RunPlan, out: Path, reporter: Reporter, *, page: bool) -> StoredRun:
+    def interrupted(plan: RunPlan, out: Path, reporter: Reporter, *, page: bool, watch: object) -> StoredRun:
         if machine.plans:
             raise Interrupted("nothing was measured yet")
-        return machine.execute(plan, out, reporter, page=page)
+        return machine.execute(plan, out, reporter, page=page, watch=watch)
 
     monkeypatch.setattr(retrying, "execute_plan", interrupted)
     with pytest.raises(Interrupted, match=r"nothing was measured yet; the late run is kept in .*run-1"):

@@ -14,7 +14,7 @@ GROUPS = {"tor1": [(5, 6)], "tor2": [(5, 6)]}
 
 
 def _links(*rows: tuple[float, str, int, int]) -> pl.DataFrame:
-    return pl.DataFrame([(*row, 0) for row in rows], schema=dict(LINKS.dtypes), orient="row")
+    return pl.DataFrame([(*row, 0, 0) for row in rows], schema=dict(LINKS.dtypes), orient="row")
 
 
 def test_the_mean_over_groups_is_weighted_by_bytes() -> None:

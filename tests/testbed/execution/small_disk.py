@@ -53,9 +53,9 @@ class _FillingProgress(Silent):
 
 
 def _filling_first(work: Callable[..., Any], place: Path) -> Callable[..., Any]:
-    def filled(*arguments: Any) -> Any:
+    def filled(*arguments: Any, **options: Any) -> Any:
         _fill(place)
-        return work(*arguments)
+        return work(*arguments, **options)
 
     return filled
 

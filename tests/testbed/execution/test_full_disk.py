@@ -84,7 +84,7 @@ def test_a_disk_that_fills_up_before_the_report(clock: str, tmp_path: Path) -> N
 def test_an_error_in_the_report_keeps_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same with a simulated full disk: the plots do not fit."""
 
-    def full(folder: Path, failures: list[str]) -> Path:
+    def full(folder: Path, failures: list[str], *, pictures: bool) -> Path:
         (folder / ".fct.png.partial").write_bytes(b"half")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder / "fct.png"))
 
@@ -98,7 +98,7 @@ def test_an_error_in_the_report_keeps_what_was_measured(tmp_path: Path, monkeypa
 
 
 def test_other_errors_are_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(folder: Path, failures: list[str]) -> Path:
+    def broken(folder: Path, failures: list[str], *, pictures: bool) -> Path:
         raise KeyError("column")
 
     monkeypatch.setattr(module, "write_run_report", broken)
