@@ -84,12 +84,14 @@
 
   // Draws the links below everything else. They change only with a sample.
   function drawLinks(run) {
-    const state = [Math.ceil(time / run.scene.link_interval_us - 1e-6), run.width, run.version, color("--ink")].join("|");
+    // Of a live run, the interval that contains the instant may not have ended: the last one that has is shown.
+    const interval = run.scene.link_interval_us, now = run.isLive ? Math.min(time, Math.floor(run.until / interval) * interval) : time;
+    const state = [Math.ceil(now / interval - 1e-6), run.width, run.version, color("--ink")].join("|");
     if (run.drawnLinks === state) return;
     run.drawnLinks = state;
     const context = prepared(run.figure.under, run.width, run.height), levels = USES.map(() => new Path2D()), hasRoom = run.spacing > 7;
     for (const link of run.links) {
-      const uses = [link.a, link.b].map(port => port.sent.during(time) * 8e6 / (link.rate * run.scene.link_interval_us));
+      const uses = [link.a, link.b].map(port => port.sent.during(now) * 8e6 / (link.rate * interval));
       const shown = hasRoom ? [[link.a, uses[0]], [link.b, uses[1]]] : [[link.a, Math.max(...uses)]];
       for (const [port, use] of shown) {
         const path = levels[USES.findLastIndex(([least]) => use >= least)], [x, y] = run.onLink(port, 0), [toX, toY] = run.onLink(port, 1);
