@@ -15,7 +15,7 @@ from sfc_testbed.scenarios.traffic.collective import CollectiveJobs
 
 _RATE_BPS = 400_000_000_000
 _TIMES_AS_FAST = 4
-"""The ratio of the rate to that of the paper's hosts. Buffers and incast messages are as many times as large."""
+"""The rate divided by the rate of the paper's hosts. Buffers and incast messages are as many times as large."""
 INCAST_BYTES = _TIMES_AS_FAST * PAPER_INCAST_BYTES
 """Two BDP, as in the paper: whole messages of one BDP leave their hosts before a pause can arrive."""
 _JOBS = 2

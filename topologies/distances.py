@@ -20,16 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNREACHABLE = 0xFFFF
-_KEPT = "distances"
 
 
 def distances_of(topology: Topology) -> Distances:
     """Return the distances in a network, which are computed once."""
-    known = topology.derived.get(_KEPT)
-    if known is None:
-        known = topology.derived[_KEPT] = Distances(topology)
-    assert isinstance(known, Distances)
-    return known
+    return topology.derived(Distances)
 
 
 class Distances:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_KEPT = "equal paths"
 MOST_WAYS = 32
 """The number of ways that a switch keeps. More ways become one with the best rate and delay of each link."""
 
@@ -55,18 +54,14 @@ class Fabric(NamedTuple):
     """The shortest paths between two ToRs."""
 
     ways: tuple[Way, ...]
-    """The best paths, none of which is better than another one on every link."""
+    """The best paths. No path is at least as good as another one on every link."""
     capacity_bps: float
     """An upper bound of the rate over all shortest paths together."""
 
 
 def equal_paths_of(topology: Topology) -> EqualPaths:
     """Return the shortest paths of a network, which are computed once."""
-    known = topology.derived.get(_KEPT)
-    if known is None:
-        known = topology.derived[_KEPT] = EqualPaths(topology)
-    assert isinstance(known, EqualPaths)
-    return known
+    return topology.derived(EqualPaths)
 
 
 class EqualPaths:

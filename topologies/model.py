@@ -9,11 +9,13 @@ Rates and delays are in model units.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
-from typing import Any
+from typing import Any, TypeVar
+
+Derived = TypeVar("Derived")
 
 MAX_PORT = 509
 """The highest port of a switch: v1model's port numbers have 9 bits, 510 is for recirculation and 511 for drops."""
@@ -138,9 +140,15 @@ class Topology:
         links = tuple(link for link in self.links if link.a.node in names)
         return replace(self, hosts=hosts, switches=switches, links=links, planes=1)
 
+    def derived(self, kind: Callable[[Topology], Derived]) -> Derived:
+        """Return an object that a class of another module makes of this network. It is made once and kept."""
+        if kind not in self._derived:
+            self._derived[kind] = kind(self)
+        made: Derived = self._derived[kind]
+        return made
+
     @cached_property
-    def derived(self) -> dict[str, Any]:
-        """What other modules have computed about this network and keep with it, by their own names."""
+    def _derived(self) -> dict[object, Any]:
         return {}
 
     def hops_to(self, tor: str) -> Mapping[str, int]:

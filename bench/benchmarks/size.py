@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""CPU time and memory of large networks as whole commands, and what a further packet costs there.
+"""CPU time and memory of large networks as whole commands, and what one more packet costs there.
 
 The network is a leaf-spine of 64 hosts a ToR and 64 spines, so paths are equally long at every size; a switch of
 htsim_uec has fewer than 128 ports upwards. An all-to-all of all hosts would be 67 million messages. Groups of 32
@@ -56,7 +56,7 @@ class SizeBenchmark(Benchmark):
 
     hosts: Sequence[int] = (512, 1024, 8192)
     message_bytes: int = 64_000
-    """Bytes of a message of the permutation. Those of an all-to-all are a sixteenth."""
+    """Bytes of a message of the permutation. A message of an all-to-all has a sixteenth."""
 
     def run(self) -> list[Figure]:
         path = os.environ.get(HtsimUec.variable)

@@ -225,7 +225,7 @@ def message_ends(messages: pl.DataFrame) -> dict[int, MessageEnds]:
 
 
 def last_ended(number: int, waits: Waits, ends: Mapping[int, MessageEnds]) -> int:
-    """Return the message that ended last among those that a message waited for, as its source saw it; 0 for none."""
+    """Return the message that ended last, as the source saw it, of the messages that a message waited for; or 0."""
     after, delay_ns = waits.get(number - 1, ((), 0))
     delays_ns = delay_ns if isinstance(delay_ns, tuple) else (delay_ns,) * len(after)
     host = ends[number].src

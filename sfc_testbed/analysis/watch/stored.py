@@ -56,7 +56,7 @@ class Thinned:
     interval_us: float = 0.0
     """The time between samples."""
     factor: int = 1
-    """The number of intervals that one row stands for, or of rows of which one was kept."""
+    """How many intervals one row covers; of signals and goodput, one row in this many is kept."""
     least_bytes: float = 0.0
     """The high-water mark below which samples were left out."""
 
@@ -138,7 +138,7 @@ def _interval_us(rows: pl.LazyFrame, keys: Sequence[str], default_us: float) -> 
 
 
 def _thinned_queues(queues: pl.LazyFrame, interval_us: float, most: int) -> Thinned:
-    """Return the samples of queues: without those of small queues if there are too many, and then merged."""
+    """Return the samples of queues. If there are too many, small queues are left out, and then samples are merged."""
     high = pl.col("high_water_bytes")
     held = queues.filter((pl.col("port") != WHOLE_BUFFER) | (high > 0))
     keys = ("switch", "port", "class")
@@ -154,7 +154,7 @@ def _count(rows: pl.LazyFrame) -> int:
 
 
 def _merged(rows: pl.LazyFrame, interval_us: float, most: int, keys: Sequence[str]) -> Thinned:
-    """Return at most `most` samples: those of several intervals merged into one."""
+    """Return at most `most` samples. If there are more, the samples of several intervals become one."""
     count = _count(rows)
     if count <= most:
         return Thinned(answer(rows.sort("time_us", maintain_order=True)), interval_us)
@@ -183,7 +183,7 @@ def _sampled(rows: pl.LazyFrame, most: int) -> Thinned:
 
 
 def _slowest(flows: pl.DataFrame, most: int) -> Thinned:
-    """Return the slowest flows; those that did not finish come first."""
+    """Return the slowest flows. Unfinished flows come first."""
     if flows.height <= most:
         return Thinned(flows)
     slowest = flows.sort("slowdown", descending=True, nulls_last=False).head(most).sort("flow_id")
@@ -199,7 +199,7 @@ def _last_us(run: Run) -> float:
 
 
 def _last_ended(flows: pl.DataFrame, waits: Waits) -> list[int]:
-    """Return, for each flow, the one that ended last of those that it waited for; 0 without any."""
+    """Return, for each flow, the last flow to end among the flows that it waited for; 0 if it waited for none."""
     if not waits:
         return [0] * flows.height
     ends = message_ends(flows)

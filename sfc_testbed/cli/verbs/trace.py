@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 SLOWEST = 0
-"""The number that stands for the slowest flows."""
+"""The flow number that means: the slowest flows."""
 _HIGHEST = 2**32 - 1
 
 

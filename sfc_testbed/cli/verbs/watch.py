@@ -45,7 +45,7 @@ def verb(
 
 
 def _runs(folders: list[Path]) -> list[Path]:
-    """Return the runs to play: those of a comparison with its first seed, or the folders themselves."""
+    """Return the runs to play. Of a comparison, they are the runs with its first seed."""
     from sfc_testbed.analysis.results.comparison import COMPARISON_FILE, read_comparison
     from sfc_testbed.testbed.errors import UsageError
     from sfc_testbed.testbed.execution.watch_page import MOST_RUNS, with_first_seed

@@ -134,7 +134,7 @@ class _Between:
     change: PathChange
 
     def times(self, sizes_bytes: Integers, payload_bytes: int) -> IdealTimes:
-        """Return the ideal times of messages of these sizes: for each of them, those of the best path."""
+        """Return the ideal times of messages of these sizes, each on its best path."""
         first, last = self._limited(self.first), self._limited(self.last)
         returning_ns, returning_passes_ns = min(
             ((_returning_ns([self.first, *way.wires, last]), way.passes_ns) for way in self.fabric.ways), key=sum

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Gathers what is new in an active run: the samples that switches append to their files, and the records of hosts.
 
-The rows of a chunk are older than those of the next chunk. Switches and hosts report at their own times, so a chunk
+All rows of a chunk are older than the rows of the next chunk. Switches and hosts report at their own times, so a chunk
 ends at a time up to which all have reported, and later rows wait.
 """
 
