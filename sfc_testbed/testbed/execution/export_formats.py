@@ -50,11 +50,20 @@ def _networkx(run: Path, out: Path | None) -> Exported:
     return Exported([export_network(run, out or run)])
 
 
+def _tofino2(run: Path, out: Path | None) -> Exported:
+    from sfc_testbed.testbed.execution.tofino2_export import export_tofino2
+
+    return Exported(export_tofino2(run, out))
+
+
 EXPORT_FORMATS: Table[ExportFormat] = Table(
     "export format",
     {
         "hpcc": ExportFormat("files of the HPCC simulator", _hpcc),
         "networkx": ExportFormat("the network as node-link JSON for NetworkX and --topology", _networkx),
         "perfetto": ExportFormat("a timeline for https://ui.perfetto.dev", _perfetto),
+        "tofino2": ExportFormat(
+            "table entries of the Tofino 2 program as BF Runtime JSON, a file for each switch", _tofino2
+        ),
     },
 )
