@@ -25,7 +25,7 @@ PARTS := demo test
 ARCH :=
 MINUTES := 10
 
-.PHONY: help setup demo test root-tests kill-test fuzz fresh check format p4 bench docs wheel clean
+.PHONY: help setup demo test root-tests kill-test fuzz fresh check format p4 tofino2 bench docs wheel clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,7 +83,7 @@ check: $(READY)  ## check format, lint, types and layers, as CI does
 	.venv/bin/ruff check .
 	.venv/bin/clang-format --dry-run --Werror $(C_SOURCES)
 	.venv/bin/mypy
-	$(PYTHON) -m pytest -q tests/test_layers.py tests/softswitch/test_sources.py
+	$(PYTHON) -m pytest -q tests/test_layers.py tests/test_p4_format.py tests/softswitch/test_sources.py
 
 format: $(READY)  ## format the Python and the C
 	.venv/bin/ruff format .
@@ -93,6 +93,9 @@ format: $(READY)  ## format the Python and the C
 p4: $(READY)  ## recompile switch-bmv2/sfc.p4 and its variants (with p4c from the PATH, or else its Docker image)
 	$(PYTHON) -m tools.compile_p4
 	$(PYTHON) -m tools.p4_variants
+
+tofino2: $(READY)  ## compile switch-tofino2 with p4c-barefoot and bfas from the PATH: docs/targets/tofino2.md
+	$(PYTHON) -m tools.tofino2
 
 bench: engine  ## measure packet paths, and print rates and ratios
 	$(PYTHON) -m bench
