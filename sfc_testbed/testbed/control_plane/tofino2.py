@@ -116,7 +116,7 @@ def _rate_code(gbps: float) -> int:
     code = next((code for known, code in RATE_CODES.items() if abs(gbps - known) < known / 100), None)
     if code is None:
         rates = ", ".join(map(str, RATE_CODES))
-        raise UnsupportedEntry(f"switch-tofino2 has no code for a port of {gbps:.3g} Gb/s; it has {rates}")
+        raise UnsupportedEntry(f"switch-tofino2 has no code for a port of about {gbps:.3g} Gb/s; it has {rates}")
     return code
 
 
@@ -193,6 +193,9 @@ def _suppression(entry: TableEntry, sizes: Mapping[Value, Value]) -> Iterator[Ro
     periods_q32, tick_bits, _ = map(_number, entry.parameters)
     period_us = (1 << 32 + tick_bits) / periods_q32
     nearest = min(PERIODS_US, key=lambda known: abs(known - period_us))
+    if not nearest / 2 <= period_us <= nearest * 2:
+        known = ", ".join(map(str, PERIODS_US))
+        raise UnsupportedEntry(f"switch-tofino2 has suppression periods of {known} us; this run has {period_us:.3g} us")
     yield Row("SfcIngress.suppression_key.suppression", f"by_clock_{nearest}us")
 
 

@@ -93,8 +93,24 @@ def test_a_mechanism_that_only_v1model_has_is_refused_in_one_line(scheme: str) -
 
 
 def test_a_rate_without_a_code_is_refused() -> None:
-    with pytest.raises(UnsupportedEntry, match=r"^switch-tofino2 has no code for a port of 40 Gb/s; it has 25, 50"):
+    with pytest.raises(
+        UnsupportedEntry, match=r"^switch-tofino2 has no code for a port of about 40 Gb/s; it has 25, 50"
+    ):
         entries(SCHEMES["sfc"].switch, network=clos(spines=2, tors=2, hosts_per_tor=2, host_rate_bps=40 * 10**9))
+
+
+def test_a_period_far_from_the_programs_is_refused() -> None:
+    refusal = r"^switch-tofino2 has suppression periods of 2, 4, 8, 16 us; this run has 100 us$"
+    with pytest.raises(UnsupportedEntry, match=refusal):
+        entries({**SCHEMES["sfc"].switch, "suppression_ns": 100_000})
+
+
+@pytest.mark.parametrize(
+    ("period_ns", "action"), [(1_500, "by_clock_2us"), (4_000, "by_clock_4us"), (20_000, "by_clock_16us")]
+)
+def test_a_period_becomes_the_nearest(period_ns: int, action: str) -> None:
+    rows = entries({**SCHEMES["sfc"].switch, "suppression_ns": period_ns})
+    assert [row.action for row in rows if row.table.endswith("suppression")] == [action]
 
 
 def test_a_switch_with_more_ports_than_the_chip_is_refused() -> None:
