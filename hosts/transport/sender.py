@@ -75,9 +75,9 @@ class SenderQueuePair(FrameSource):
         "_ack_every", "_balancing", "_blocked_until_ns", "_clock", "_congestion", "_consecutive_timeouts", "_counters",
         "_current", "_end", "_events", "_first_end", "_flow_control", "_flow_ends", "_framer", "_give_up",
         "_has_flags", "_has_stamps", "_has_timer", "_is_pulled", "_notifies_congestion", "_notifies_flow_control",
-        "_pacing", "_pause", "_payload_bytes", "_recovery", "_retry_limit", "_samples", "_scheduler", "_shift", "_shim",
-        "_smallest_window", "_stored_bytes", "_timeout_end", "_trace", "_transmissions", "destination_ip",
-        "destination_qpn", "flow_id", "line_rate_bps", "obeys_marks", "source_qpn",
+        "_pacing", "_pause", "_payload_bytes", "_recovery", "_resend_waits", "_retry_limit", "_samples", "_scheduler",
+        "_shift", "_shim", "_smallest_window", "_stored_bytes", "_timeout_end", "_trace", "_transmissions",
+        "destination_ip", "destination_qpn", "flow_id", "line_rate_bps", "obeys_marks", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -122,6 +122,8 @@ class SenderQueuePair(FrameSource):
         self._ack_every = ack_every
         self._retry_limit = retry_limit
         self._consecutive_timeouts = self._timeout_end = 0
+        self._resend_waits = False
+        """Whether nothing has been sent since the latest timeout."""
         self._give_up = give_up
         self._scheduler = scheduler
         self._counters = counters
@@ -257,6 +259,7 @@ class SenderQueuePair(FrameSource):
 
     def _count_sent(self, current: Transmission) -> None:
         """Count a sent packet, and count a small window unless the congestion control lowers the rate as well."""
+        self._resend_waits = False
         current.figures.packets_sent += 1
         self._counters.data_sent += 1
         congestion = self._congestion
@@ -339,6 +342,7 @@ class SenderQueuePair(FrameSource):
         cumulative = recovery.cumulative
         if cumulative > before:
             self._consecutive_timeouts = 0
+            self._resend_waits = False
         if self._samples is not None:
             acked_bytes = self._bytes_between(before, cumulative)
             in_flight_bytes = recovery.in_flight() * self._payload_bytes
@@ -438,7 +442,10 @@ class SenderQueuePair(FrameSource):
         is_due = recovery.deadline_ns <= flow_now_ns and self._pause.end_ns <= now_ns
         if is_due and not recovery.is_timeout(flow_now_ns):
             self._note_lost(recovery.on_check(flow_now_ns), now_ns)
+        elif is_due and self._resend_waits:
+            recovery.stop_timer()
         elif is_due:
+            self._resend_waits = True
             self._transmissions[0].figures.timeouts += 1
             self._counters.timeouts += 1
             self._consecutive_timeouts += 1

@@ -194,6 +194,14 @@ class LossRecovery:
         """Handle a timeout at `deadline_ns`. Returns the number of packets newly found lost."""
         raise NotImplementedError
 
+    def stop_timer(self) -> None:
+        """Stop the timeout until the next packet is sent, which starts it again.
+
+        Called instead of `on_timer` if nothing has been sent since the latest timeout, because the packet to resend
+        waits for its pace, for the window or in the NIC: no answer can be late.
+        """
+        self.deadline_ns = NEVER
+
     def is_timeout(self, now_ns: int) -> bool:
         """Return whether the deadline that has passed is a retransmission timeout; otherwise `on_check` is called."""
         return True

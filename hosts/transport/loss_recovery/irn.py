@@ -276,6 +276,11 @@ class TolerantIrn(Irn):
         """Return whether the timeout is over."""
         return self._timeout_at_ns <= now_ns
 
+    def stop_timer(self) -> None:
+        """Stop the timeout, but not the time of the first hole."""
+        super().stop_timer()
+        self._set_deadline()
+
     def on_check(self, now_ns: int) -> int:
         """Find the holes whose time is over."""
         self.deadline_ns = self._timeout_at_ns

@@ -296,3 +296,32 @@ def test_only_a_tolerance_makes_another_sender() -> None:
     assert not Irn.is_tolerant(IrnParameters())
     assert Irn.is_tolerant(IrnParameters(reordering_packets=1))
     assert Irn.is_tolerant(IrnParameters(reordering_rtts=1.0))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"reordering_packets": 3}])
+def test_the_timeout_stops_until_a_packet_is_sent(parameters: dict[str, float]) -> None:
+    recovery = tolerant(2, **parameters)
+    recovery.on_timer(100_000)
+    recovery.stop_timer()
+    assert recovery.deadline_ns == NEVER
+    recovery.on_sent(recovery.next_packet(), 5_000_000)
+    assert recovery.deadline_ns == 5_100_000
+
+
+def test_holes_are_lost_in_time_while_the_timeout_is_stopped() -> None:
+    recovery = tolerant(reordering_ns=5_000)
+    recovery.on_ack(0, 4, True, 100)
+    recovery.stop_timer()
+    assert recovery.deadline_ns == 5_100
+    assert not recovery.is_timeout(5_100)
+
+
+def test_a_flow_with_a_slow_pace_is_not_given_up() -> None:
+    """A window of 0.01 packets is a pace of one packet in a hundred round trips, which are ten timeouts."""
+    slow = {"initial_packets": 0.01, "min_packets": 0.01, "max_packets": 0.011}
+    settings = replace(IRN, congestion="swift", congestion_parameters=slow, retry_limit=3)
+    lost = iter([True, False, True])
+    link = transferred(3_000, settings, drop=lambda number, sender, frame: sender == "a" and next(lost, False))
+    [event] = link.of(Transmission, "a")
+    assert not event.gave_up
+    assert (event.figures.packets_resent, event.figures.timeouts) == (2, 2)
