@@ -213,7 +213,7 @@ def test_an_export_format_writes_into_a_folder_of_its_name(
     assert capsys.readouterr().out == f"{path}\n"
     assert len(path.read_text().split()) == 4
     assert main(["export", str(folders[0]), "--format", "id"]) == 2
-    assert "choose from hpcc, networkx, perfetto, ids; nearest: ids" in capsys.readouterr().err
+    assert "choose from hpcc, networkx, perfetto, tofino2, ids; nearest: ids" in capsys.readouterr().err
     use(HEAD + "@sfc.export_format('bad')\ndef bad(run, folder):\n    return [folder / run.nothing]\n")
     assert main(["export", str(folders[0]), "--format", "bad", "--out", str(tmp_path / "out")]) == 2
     error = capsys.readouterr().err
