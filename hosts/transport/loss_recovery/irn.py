@@ -77,8 +77,8 @@ class Irn(LossRecovery):
     """
 
     __slots__ = (
-        "_after_timeout", "_cap_packets", "_highest", "_is_low", "_lost", "_resent", "_rto_high_ns", "_rto_low_ns",
-        "_rto_low_packets", "_sacked", "_shortest_rtt_ns", "_tail_end", "_turn_end", "_turn_ns",
+        "_after_timeout", "_cap_packets", "_highest", "_is_low", "_lost", "_low_end_ns", "_resent", "_rto_high_ns",
+        "_rto_low_ns", "_rto_low_packets", "_sacked", "_shortest_rtt_ns", "_tail_end", "_turn_end", "_turn_ns",
     )  # fmt: skip
 
     Parameters = IrnParameters
@@ -115,6 +115,7 @@ class Irn(LossRecovery):
         self._rto_high_ns: int = parameters.rto_high_ns
         self._rto_low_packets: int = parameters.rto_low_packets
         self._is_low = False  # whether the deadline was computed with RTO_low
+        self._low_end_ns = NEVER  # the end of RTO_low if it has applied since the timer started
         self._sacked: set[int] = set()
         self._lost: dict[int, None] = {}  # in ascending order
         self._highest = first_index - 1
@@ -161,8 +162,10 @@ class Irn(LossRecovery):
             lost += self._find_gaps(selective, now_ns)
         if progressed and self._after_timeout:
             lost += self._continue_after_timeout(now_ns)
-        if progressed or lost or now_ns + self._timeout_ns() < self.deadline_ns:
+        if progressed or lost:
             self._start_timer(now_ns)
+        elif now_ns + self._timeout_ns() < self.deadline_ns:
+            self._shorten_timer(now_ns)
         if self.cumulative == self.next_new:
             self.deadline_ns = NEVER
         return lost
@@ -234,6 +237,19 @@ class Irn(LossRecovery):
     def _start_timer(self, now_ns: int) -> None:
         self._is_low = self.in_flight() < self._rto_low_packets
         self.deadline_ns = now_ns + (self._rto_low_ns if self._is_low else self._rto_high_ns)
+        self._low_end_ns = self.deadline_ns if self._is_low else NEVER
+
+    def _shorten_timer(self, now_ns: int) -> None:
+        """Change RTO_high to RTO_low, which begins only once.
+
+        A slow sender may have three packets in flight after each one that it sends, and two after each answer. If
+        RTO_low began again with each answer, it would never end.
+        """
+        if self._low_end_ns == NEVER:
+            self._start_timer(now_ns)
+        else:
+            self._is_low = True
+            self.deadline_ns = self._low_end_ns
 
     def _timeout_ns(self) -> int:
         return self._rto_low_ns if self.in_flight() < self._rto_low_packets else self._rto_high_ns

@@ -316,6 +316,17 @@ def test_holes_are_lost_in_time_while_the_timeout_is_stopped() -> None:
     assert not recovery.is_timeout(5_100)
 
 
+def test_packets_that_come_and_go_do_not_put_the_short_timeout_off() -> None:
+    """The second packet and its copy were lost. With each new packet three are in flight, and two when it is answered."""
+    recovery = sender(4)
+    assert recovery.on_ack(1, 3, True, 10_000) == 2
+    resend_all(recovery, 10_000)
+    for now_ns in range(20_000, 200_000, 32_000):
+        recovery.on_sent(recovery.next_new, now_ns)
+        assert recovery.on_ack(1, recovery.next_new - 1, True, now_ns + 10_000) == 0
+    assert recovery.deadline_ns < 200_000
+
+
 def test_a_flow_with_a_slow_pace_is_not_given_up() -> None:
     """A window of 0.01 packets is a pace of one packet in a hundred round trips, which are ten timeouts."""
     slow = {"initial_packets": 0.01, "min_packets": 0.01, "max_packets": 0.011}
