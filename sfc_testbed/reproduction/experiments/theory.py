@@ -239,7 +239,10 @@ EXPERIMENT = Experiment(
     paper="Appendix C",
     shows="Appendix C has formulas and no measurement. The formulas give the buffer that congestion needs if "
     "senders are notified by acknowledgements, by BTS from the congested switch, in a synchronized "
-    "incast, and by the cache of their ToR.",
+    "incast, and by the cache of their ToR. R is the rate of a link, N the number of senders, T_S the time to "
+    "serialize a packet, and k the packets in the queue that trigger a notification. T_A, T_B and T_ToR are the delays "
+    "from a sender to the congested switch, from this switch to the receiver, and from a sender to its ToR. T_F is the "
+    "time at which the first sender stops, T_Sender#2 the time at which the next sender starts.",
     scenario=SCENARIO,
     grids={"ci": _grids(), "laptop": _grids(), "paper": _grids()},
     claims=(
