@@ -36,7 +36,7 @@ EXIT_CODES: Mapping[int, str] = {
     EXIT_UNEXPECTED: "unexpected error: one line that names the file with the traceback",
     EXIT_BAD_INPUT: "bad input: one line; nothing was started or written",
     EXIT_INVALID: "not to be trusted: an invalid verdict, a failed job or --exec line, or damaged files",
-    EXIT_CLAIM: "--strict: a claim does not hold, or a result is out of tolerance; check: a contract is broken",
+    EXIT_CLAIM: "--strict: a claim does not hold, or a result is out of tolerance; check: a class fails a test",
     EXIT_UNFINISHED: "work unfinished: flows did not complete within the run's time (run, compare, sweep, report)",
     EXIT_INTERRUPTED: "interrupted by Ctrl-C or SIGTERM: one line reports what was kept",
 }

@@ -248,7 +248,8 @@ def _reasons(
         verb = "fails" if len(elsewhere) == 1 else "fail"
         command = f"reproduce {shown.experiment} --show --full"
         listed = _listed(elsewhere, failed, numbers)
-        lines += [f"- **{listed}** {verb} only in other stored results. `{command}` has the causes."]
+        others = "stored results of another scale, duration or preset"
+        lines += [f"- **{listed}** {verb} only in {others}. `{command}` has the causes."]
     return lines
 
 

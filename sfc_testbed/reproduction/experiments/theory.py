@@ -237,9 +237,11 @@ _IN_PACKETS = "in whole packets, where the first k trigger no notification"
 EXPERIMENT = Experiment(
     title="Theory: buffer bounds",
     paper="Appendix C",
-    shows="Appendix C has formulas and no measurement. The formulas give the buffer that congestion needs if "
-    "senders are notified by acknowledgements, by BTS from the congested switch, in a synchronized "
-    "incast, and by the cache of their ToR.",
+    shows="Appendix C has formulas for the buffer that congestion needs if senders are notified by acknowledgements, "
+    "by BTS from the congested switch, in a synchronized incast, and by the cache of their ToR. R is the rate of a "
+    "link, N the number of senders, T_S the time to serialize a packet, and k the queue in packets that triggers a "
+    "notification. T_A, T_B and T_ToR are the delays from a sender to the congested switch, from there to the "
+    "receiver, and from a sender to its ToR. The first sender stops at T_F, and the next one starts at T_Sender#2.",
     scenario=SCENARIO,
     grids={"ci": _grids(), "laptop": _grids(), "paper": _grids()},
     claims=(

@@ -100,7 +100,8 @@ def test_a_page_has_the_largest_scale_with_three_seeds_and_the_cause_of_each_cla
         "Appendix C has formulas",
         "- **Claims 2, 3.** Because. *Test:* It is.",
         "- **Claim 4.** The cause is unknown.",
-        "- **Claim 5** fails only in other stored results. `reproduce theory --show --full` has the causes.",
+        "- **Claim 5** fails only in stored results of another scale, duration or preset. "
+        "`reproduce theory --show --full` has the causes.",
     )
     positions = [text.index(part) for part in parts]
     assert positions == sorted(positions)
