@@ -120,11 +120,9 @@ class SenderQueuePair(FrameSource):
         self._congestion = congestion
         self._flow_control, self._balancing = flow_control, load_balancing
         self._ack_every = ack_every
-        self._retry_limit = retry_limit
+        self._retry_limit, self._give_up = retry_limit, give_up
         self._consecutive_timeouts = self._timeout_end = 0
-        self._resend_waits = False
-        """Whether nothing has been sent since the latest timeout."""
-        self._give_up = give_up
+        self._resend_waits = False  # whether nothing has been sent since the latest timeout
         self._scheduler = scheduler
         self._counters = counters
         self._events = events

@@ -317,7 +317,7 @@ def test_holes_are_lost_in_time_while_the_timeout_is_stopped() -> None:
 
 
 def test_packets_that_come_and_go_do_not_put_the_short_timeout_off() -> None:
-    """The second packet and its copy were lost. With each new packet three are in flight, and two when it is answered."""
+    """The second packet and its copy were lost. Each new packet makes three in flight, and its answer two again."""
     recovery = sender(4)
     assert recovery.on_ack(1, 3, True, 10_000) == 2
     resend_all(recovery, 10_000)
