@@ -116,7 +116,7 @@ def _said(command: list[str]) -> str:
 
 
 def needs(folder: Path) -> dict[str, float]:
-    """Return what the chip spends on a compiled variant; the keys are those of COLUMNS."""
+    """Return what the chip spends on a compiled variant, with the keys of COLUMNS."""
     logs = folder / "pipe" / "logs"
     stages = json.loads((logs / "resources.json").read_text())["resources"]["mau"]["mau_stages"]
     power = json.loads((logs / "power.json").read_text())

@@ -53,7 +53,7 @@ VERBS: Mapping[str, str] = {
     "report": "Write the report of stored runs again, or compare several stored runs.",
     "watch": "Write a page that plays a run, or several runs side by side: network, queues, BTS, pauses.",
     "trace": "Print the history of one flow: sent, queued, BTS, paused, resumed, acknowledged.",
-    "export": "Convert a stored run to files of the HPCC simulator or a Perfetto timeline.",
+    "export": "Convert a stored run to files of other programs.",
     "doctor": "Check what this machine supports and how to install what is missing.",
     "clean": "Remove processes, namespaces and sockets of runs that were killed; results stay.",
 }

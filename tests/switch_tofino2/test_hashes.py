@@ -15,7 +15,7 @@ from tools.tofino2 import SOURCES
 
 CHECK = b"123456789"
 CHECK_VALUES = {"crc32c": 0xE3069283, "crc32d": 0x87315576, "crc32q": 0x3010BF7F}
-"""What a CRC is of CHECK, in the catalogues of CRCs."""
+"""The CRC of CHECK by each polynomial, as catalogues of CRCs state it."""
 SUPPRESSION = (ROOT / SOURCES / "include" / "control" / "bts" / "suppression.p4").read_text()
 DECLARED = re.compile(r"CRCPolynomial<bit<32>>\((\w+), (\w+), false, false, (\w+), (\w+)\) (\w+);")
 PLACES = 1 << 14
