@@ -96,7 +96,7 @@ def _percent(measured_bps: float | None, expected_bps: float) -> float | None:
 
 _DIFFERENCES: Sequence[tuple[str, str, Callable[[Record], float | None]]] = (
     (
-        "throughput (%)",
+        "throughput (% of theory)",
         "mri",
         lambda record: _percent(record.throughput_bps, _expected_bps(LOADS[record.load], record.rate_bps)),
     ),
@@ -114,7 +114,7 @@ _DIFFERENCES: Sequence[tuple[str, str, Callable[[Record], float | None]]] = (
         ),
     ),
     (
-        "utilisation in `link_monitor` (%)",
+        "utilisation in `link_monitor` (% of theory)",
         "link_monitor",
         lambda record: _percent(
             record.figures["utilisation_bps"], _expected_utilisation_bps(LOADS[record.load], record.rate_bps)

@@ -108,8 +108,9 @@ def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> st
 
 
 def enumeration(names: Sequence[str], separator: str = ", ") -> str:
-    """Return the first names and the number of the others, such as `a, b, c and 2 more`."""
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    """Return the first names and the number of the others, such as `a, b, c and 2 more` or `a; b; c; and 2 more`."""
+    before = ";" if separator == "; " else ""
+    more = f"{before} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return f"{separator.join(names[:_MOST_NAMED])}{more}"
 
 

@@ -6,7 +6,15 @@ from __future__ import annotations
 
 import pytest
 
-from sfc_testbed.analysis.formatting import flatten, format_bytes, format_number, format_ratio, format_share, format_us
+from sfc_testbed.analysis.formatting import (
+    enumeration,
+    flatten,
+    format_bytes,
+    format_number,
+    format_ratio,
+    format_share,
+    format_us,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +44,16 @@ from sfc_testbed.analysis.formatting import flatten, format_bytes, format_number
 def test_numbers_are_formatted(text: str, expected: str) -> None:
     """Numbers have three significant digits and decimal units. None is a dash."""
     assert text == expected
+
+
+@pytest.mark.parametrize(
+    ("separator", "expected"),
+    [(", ", "a, b, c and 2 more"), ("; ", "a; b; c; and 2 more"), (" and ", "a and b and c and 2 more")],
+)
+def test_long_enumerations_name_the_first(separator: str, expected: str) -> None:
+    """Long parts are separated by semicolons, also before the number of those that are left out."""
+    assert enumeration("abcde", separator) == expected
+    assert enumeration("a", separator) == "a"
 
 
 def test_a_tree_becomes_dotted_names() -> None:

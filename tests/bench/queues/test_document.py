@@ -51,7 +51,7 @@ def test_measurements_stand_beside_theory() -> None:
 def test_worst_differences_are_over_all_loads() -> None:
     better = replace(DEPTH, rate_bps=5_000_000, throughput_bps=4_999_000.0, figures={"peak": 63.0, "mean_error": 0.1})
     found = {row[0]: row[1:] for row in worst_rows([DEPTH, better, MARKS])}
-    assert found["throughput (%)"] == ("1.0", "-", "-")
+    assert found["throughput (% of theory)"] == ("1.0", "-", "-")
     assert found["queue depth in `mri`, mean over time (packets)"] == ("0.3", "-", "-")
     assert found["marked frames in `ecn` (% of those sent)"] == ("-", "-", "72.8")
 
