@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sfc_testbed.topologies.model import SwitchPort, Topology
 from sfc_testbed.wire.units import serialization_ns
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNREACHABLE = 0xFFFF
+_NO_LINK_BPS = 2**63 - 1
 
 
 def distances_of(topology: Topology) -> Distances:
@@ -61,13 +62,23 @@ class Distances:
         return is_nearer
 
     @cached_property
+    def _steps(self) -> _Steps:
+        import numpy as np
+
+        rows = [
+            (self._number[here.node], self._number[there.node], link.rate_bps, link.delay_ns)
+            for link in self._topology.links
+            for here, there in ((link.a, link.b), (link.b, link.a))
+            if here.node in self._number and there.node in self._number
+        ]
+        return _Steps(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
+
+    @cached_property
     def _of_pairs(self) -> NDArray[np.int32]:
         """The distance of each switch (column) to each ToR (row), by breadth-first searches over all links."""
         import numpy as np
 
-        joining = [link for link in self._topology.links if link.a.node in self._number and link.b.node in self._number]
-        ends = np.array([[self._number[link.a.node], self._number[link.b.node]] for link in joining], dtype=np.int64)
-        here, there = np.concatenate([ends, ends[:, ::-1]]).T if joining else np.empty((2, 0), dtype=np.int64)
+        here, there = self._steps.here, self._steps.there
         pairs = np.full((len(self.tors), len(self._number)), UNREACHABLE, dtype=np.int32)
         for row, tor in zip(pairs, self.tors, strict=True):
             row[tor] = hops = 0
@@ -80,96 +91,94 @@ class Distances:
                 row[reached] = hops
         return pairs
 
-    def crossings(self) -> Crossings:
-        """Return what a packet meets between switches, on the first of the shortest paths of each pair of ToRs."""
+    def crossings(self, frame_bytes: int) -> Crossings:
+        """Return what a frame meets between switches, over all shortest paths of each pair of ToRs."""
         import numpy as np
 
-        first_hops = _FirstHops(self)
-        shape = (len(self.tors), len(self.tors))
-        at = np.broadcast_to(np.array(self.tors, dtype=np.int64), shape).copy()
-        target = np.broadcast_to(np.arange(shape[0])[:, None], shape)
-        passes = np.array([switch.pass_latency_ns for switch in self._topology.switches], dtype=np.int64)
-        crossed = Crossings.begin(passes[at])
-        for _ in range(int(self._of_pairs[self._of_pairs != UNREACHABLE].max(initial=0))):
-            link = first_hops.link[target, at]
-            moves = link >= 0
-            at = np.where(moves, first_hops.peer[target, at], at)
-            crossed = crossed.over(first_hops.links[link], passes[at], moves)
-        is_connected = at == np.array(self.tors)[:, None]
-        return crossed if is_connected.all() else crossed.only(is_connected)
+        passes_ns = np.array([switch.pass_latency_ns for switch in self._topology.switches], dtype=np.int64)
+        wires_ns = self._steps.wires_ns(frame_bytes)
+        both_ways_ns = 2 * (self._steps.delay_ns + passes_ns[self._steps.here])
+        rows = []
+        for tor, hops in zip(self.tors, self._of_pairs, strict=True):
+            bounds = _Bounds(hops.size, tor, 2 * int(passes_ns[tor]))
+            for distance in range(1, int(hops[hops != UNREACHABLE].max()) + 1):
+                taken = (hops[self._steps.here] == distance) & (hops[self._steps.there] == distance - 1)
+                bounds.extend(self._steps, np.flatnonzero(taken), both_ways_ns, wires_ns)
+            rows.append(bounds.at(self.tors))
+        return Crossings(self._of_pairs[:, self.tors], *np.stack(rows, axis=1))
 
 
-class _FirstHops:
-    """The first link on the shortest paths from each switch to each ToR."""
+@dataclass(frozen=True)
+class _Steps:
+    """Each direction of each link between switches, as arrays."""
 
-    def __init__(self, distances: Distances) -> None:
+    here: NDArray[np.int64]
+    there: NDArray[np.int64]
+    rate_bps: NDArray[np.int64]
+    delay_ns: NDArray[np.int64]
+
+    def wires_ns(self, frame_bytes: int) -> NDArray[np.int64]:
+        """Return the time in which each link sends a frame."""
         import numpy as np
 
-        topology = distances._topology
-        shape = (len(distances.tors), len(topology.switches))
-        self.link = np.full(shape, -1, dtype=np.int64)
-        """Row of `links` by ToR and switch; -1 at the ToR itself, and where there is no path."""
-        self.peer = np.zeros(shape, dtype=np.int64)
-        rows: list[tuple[int, int]] = []
-        for number, switch in enumerate(topology.switches):
-            ports = distances.ports(switch.name)
-            if not ports:
-                continue
-            nearer = distances.nearer(switch.name)
-            first = nearer.argmax(axis=1)
-            has_path = nearer.any(axis=1)
-            self.link[has_path, number] = len(rows) + first[has_path]
-            peers = np.array([distances._number[port.peer.node] for port in ports])
-            self.peer[:, number] = peers[first]
-            rows += [(port.rate_bps, port.delay_ns) for port in ports]
-        self.links = np.array(rows or [(0, 0)], dtype=np.int64)
-        """Rate and delay of each link."""
+        distinct, places = np.unique(self.rate_bps, return_inverse=True)
+        times = [serialization_ns(frame_bytes, rate_bps) for rate_bps in distinct.tolist()]
+        return np.array(times, dtype=np.int64)[places]
 
 
 @dataclass(frozen=True)
 class Crossings:
-    """Sums over the links and switches between two ToRs; arrays by target and source ToR."""
+    """What a frame meets between two ToRs; arrays by target and source ToR. Equally short paths may differ."""
 
-    delay_ns: NDArray[np.int64]
-    """Propagation on links between switches, and the latency of all switches."""
-    links: NDArray[np.int64]
-    rates_bps: tuple[NDArray[np.int64], ...]
-    """The rates of the links in order; 0 behind the last link."""
-    is_connected: NDArray[np.bool_] | None = None
-    """Whether there is a path; None: between all ToRs."""
+    links: NDArray[np.int32]
+    """The number of links between switches; UNREACHABLE: there is no path."""
+    longest_ns: NDArray[np.int64]
+    """The longest round trip: twice links and switches, and the time to send the frame once on each link."""
+    shortest_ns: NDArray[np.int64]
+    """The shortest round trip without the times to send."""
+    fastest_bps: NDArray[np.int64]
+    """Rate of the slowest link of the path on which it is fastest; the largest number of 63 bits without links."""
+    slowest_bps: NDArray[np.int64]
+    """Rate of the slowest link of any path."""
 
-    @classmethod
-    def begin(cls, passes_ns: NDArray[np.int64]) -> Crossings:
+    @property
+    def is_connected(self) -> NDArray[np.bool_]:
+        is_connected: NDArray[np.bool_] = self.links != UNREACHABLE
+        return is_connected
+
+
+class _Bounds:
+    """Longest, shortest, fastest and slowest ways from each switch to one ToR, found by increasing distance."""
+
+    def __init__(self, switches: int, tor: int, passes_ns: int) -> None:
         import numpy as np
 
-        return cls(passes_ns, np.zeros_like(passes_ns), ())
+        self._longest_ns = np.zeros(switches, dtype=np.int64)
+        self._shortest_ns = np.full(switches, _NO_LINK_BPS)
+        self._fastest_bps = np.zeros(switches, dtype=np.int64)
+        self._slowest_bps = np.full(switches, _NO_LINK_BPS)
+        self._longest_ns[tor] = self._shortest_ns[tor] = passes_ns
+        self._fastest_bps[tor] = _NO_LINK_BPS
 
-    def over(self, links: NDArray[np.int64], passes_ns: NDArray[np.int64], moves: NDArray[np.bool_]) -> Crossings:
-        """Return the sums after one more link and switch, for the pairs that move."""
-        rate_bps, delay_ns = links[..., 0] * moves, links[..., 1]
-        return Crossings(
-            self.delay_ns + (delay_ns + passes_ns) * moves, self.links + moves, (*self.rates_bps, rate_bps)
+    def extend(
+        self, steps: _Steps, taken: NDArray[np.int64], both_ways_ns: NDArray[np.int64], wires_ns: NDArray[np.int64]
+    ) -> None:
+        """Find the ways of the switches from which these steps lead to a switch with known ways."""
+        import numpy as np
+
+        here, there, rate_bps, trip_ns = (
+            steps.here[taken],
+            steps.there[taken],
+            steps.rate_bps[taken],
+            both_ways_ns[taken],
         )
+        np.maximum.at(self._longest_ns, here, self._longest_ns[there] + trip_ns + wires_ns[taken])
+        np.minimum.at(self._shortest_ns, here, self._shortest_ns[there] + trip_ns)
+        np.maximum.at(self._fastest_bps, here, np.minimum(self._fastest_bps[there], rate_bps))
+        np.minimum.at(self._slowest_bps, here, np.minimum(self._slowest_bps[there], rate_bps))
 
-    def only(self, is_connected: NDArray[np.bool_]) -> Crossings:
-        return Crossings(self.delay_ns, self.links, self.rates_bps, is_connected)
-
-    def wires_ns(self, frame_bytes: int) -> NDArray[Any]:
-        """Return the sum of the times in which the links send a frame."""
+    def at(self, switches: list[int]) -> NDArray[np.int64]:
+        """Return a column for each of these switches, in the order of the fields of Crossings."""
         import numpy as np
 
-        total = np.zeros_like(self.delay_ns)
-        for rates in self.rates_bps:
-            distinct, places = np.unique(rates, return_inverse=True)
-            times = [serialization_ns(frame_bytes, int(rate)) if rate else 0 for rate in distinct]
-            total = total + np.array(times, dtype=np.int64)[places].reshape(rates.shape)
-        return total
-
-    def slowest_bps(self) -> NDArray[np.int64]:
-        """Return the rate of the slowest link; the largest number of 63 bits without links."""
-        import numpy as np
-
-        most = np.full_like(self.delay_ns, np.iinfo(np.int64).max)
-        for rates in self.rates_bps:
-            most = np.where(rates > 0, np.minimum(most, rates), most)
-        return most
+        return np.stack([self._longest_ns, self._shortest_ns, self._fastest_bps, self._slowest_bps])[:, switches]

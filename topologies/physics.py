@@ -8,10 +8,11 @@ serialization of one packet of 1000 B on each link. It is rounded to two digits,
 changes the first two digits; there, propagation alone would give windows too small to fill the path. The pipeline
 latency of the switches is included in both directions.
 
-A network's base RTT is the RTT of its longest pair, and its BDP is the largest BDP of any pair (GLOBAL_T of the HPCC
-simulator). All NICs of one rate have the same window and all switches the same thresholds, even for near pairs. If
-hosts have mixed rates, the BDP of a NIC is the largest BDP of the pairs with a NIC of its rate
-(docs/sources.md#base-rtt-and-bdp).
+Equally short paths of a pair may differ. Routing may choose each of them, so the pair has the base RTT of its longest
+path and the bottleneck rate of its fastest one. A network's base RTT is the RTT of its longest pair, and its BDP is the
+largest BDP of any pair (GLOBAL_T of the HPCC simulator). All NICs of one rate have the same window and all switches the
+same thresholds, even for near pairs. If hosts have mixed rates, the BDP of a NIC is the largest BDP of the pairs with a
+NIC of its rate (docs/sources.md#base-rtt-and-bdp).
 """
 
 from __future__ import annotations
@@ -169,18 +170,12 @@ def multiples_of(names: Iterable[str]) -> Iterator[str]:
 
 def path_physics(path: Sequence[Link], passes_ns: int = 0) -> PathPhysics:
     """Return the physics of a path between hosts; `passes_ns` is the pipeline latency of all its switches."""
-    return _physics_of(
-        passes_ns + sum(link.delay_ns for link in path),
-        sum(serialization_ns(_PACKET_BYTES, link.rate_bps) for link in path),
-        min(link.rate_bps for link in path),
-    )
-
-
-def _physics_of(propagation_ns: int, wires_ns: int, bottleneck_bps: int) -> PathPhysics:
+    propagation_ns = 2 * (passes_ns + sum(link.delay_ns for link in path))
+    wires_ns = sum(serialization_ns(_PACKET_BYTES, link.rate_bps) for link in path)
     return PathPhysics(
-        base_rtt_ns=two_digits(2 * propagation_ns + wires_ns),
-        bottleneck_bps=bottleneck_bps,
-        propagation_ns=2 * propagation_ns,
+        base_rtt_ns=two_digits(propagation_ns + wires_ns),
+        bottleneck_bps=min(link.rate_bps for link in path),
+        propagation_ns=propagation_ns,
     )
 
 
@@ -195,7 +190,7 @@ def network_physics(topology: Topology) -> NetworkPhysics:
         bdp_bytes=largest.bdp_bytes,
         nic_rates_bps=dict(sorted(rates.items(), reverse=True)),
         shortest_rtt_ns=min(pair.physics.propagation_ns for pair in pairs),
-        slowest_bps=min(pair.physics.bottleneck_bps for pair in pairs),
+        slowest_bps=min(pair.slowest_bps for pair in pairs),
         most_switches=max(pair.switches for pair in pairs),
         pairs_of_nics=_largest_by_rate((rate_bps, pair.physics) for pair in pairs for rate_bps in pair.nic_rates_bps),
     )
@@ -229,6 +224,9 @@ class _Pair:
     """A kind of pair of hosts."""
 
     physics: PathPhysics
+    """Base RTT of the longest path, bottleneck of the fastest one, propagation of the shortest one."""
+    slowest_bps: int
+    """Rate of the slowest link of any path."""
     switches: int
     nic_rates_bps: tuple[int, int]
 
@@ -245,33 +243,36 @@ def _different_pairs(topology: Topology) -> Iterator[_Pair]:
             for of_tor in kinds
         ]
     )
-    crossed = distances_of(topology).crossings()
-    wires_ns, slowest_bps = crossed.wires_ns(_PACKET_BYTES), crossed.slowest_bps()
+    crossed = distances_of(topology).crossings(_PACKET_BYTES)
     columns = np.stack(
         [
-            np.broadcast_to(class_of[:, None], wires_ns.shape),
-            np.broadcast_to(class_of[None, :], wires_ns.shape),
+            np.broadcast_to(class_of[:, None], crossed.links.shape),
+            np.broadcast_to(class_of[None, :], crossed.links.shape),
             np.eye(len(kinds), dtype=np.int64),
-            crossed.delay_ns,
-            wires_ns,
-            slowest_bps,
+            crossed.longest_ns,
+            crossed.shortest_ns,
+            crossed.fastest_bps,
+            crossed.slowest_bps,
             crossed.links,
         ]
-    ).reshape(7, -1)
-    rows = columns.T if crossed.is_connected is None else columns.T[crossed.is_connected.ravel()]
+    ).reshape(8, -1)
+    rows = columns.T[crossed.is_connected.ravel()]
     _, places = np.unique(rows, axis=0, return_index=True)
     of_class = tuple(classes)
-    for target, source, is_same, delay_ns, wire_ns, fabric_bps, links in rows[np.sort(places)].tolist():
+    for row in rows[np.sort(places)].tolist():
+        target, source, is_same, longest_ns, shortest_ns, fastest_bps, slowest_bps, links = row
         for first, _ in of_class[source]:
             for last, is_alone in of_class[target]:
                 if len(topology.hosts) == 1 or not (is_same and is_alone and first == last):
-                    ends = (first, last)
-                    physics = _physics_of(
-                        delay_ns + sum(end_delay_ns for _, end_delay_ns in ends),
-                        wire_ns + sum(serialization_ns(_PACKET_BYTES, rate_bps) for rate_bps, _ in ends),
-                        min(fabric_bps, first[0], last[0]),
+                    ends_ns = 2 * (first[1] + last[1])
+                    wires_ns = sum(serialization_ns(_PACKET_BYTES, rate_bps) for rate_bps, _ in (first, last))
+                    ends_bps = min(first[0], last[0])
+                    physics = PathPhysics(
+                        base_rtt_ns=two_digits(longest_ns + ends_ns + wires_ns),
+                        bottleneck_bps=min(fastest_bps, ends_bps),
+                        propagation_ns=shortest_ns + ends_ns,
                     )
-                    yield _Pair(physics, links + 1, (first[0], last[0]))
+                    yield _Pair(physics, min(slowest_bps, ends_bps), links + 1, (first[0], last[0]))
 
 
 def different_paths(topology: Topology) -> Iterator[tuple[Link, ...]]:

@@ -4,18 +4,24 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Iterator
 from ipaddress import IPv4Network
+from itertools import permutations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from sfc_testbed.topologies.model import Topology
-from sfc_testbed.topologies.physics import different_paths, network_physics, passes_ns, path_physics
+from sfc_testbed.topologies.distances import distances_of
+from sfc_testbed.topologies.model import Link, Port, Topology
+from sfc_testbed.topologies.physics import network_physics, passes_ns, path_physics
 from sfc_testbed.topologies.routes import Paths, ports_to_tors, routes_of
 from sfc_testbed.topologies.shapes import shape
+from sfc_testbed.wire.units import bandwidth_delay_bytes
+from tests.topologies.files.networks import network
 
 
 @pytest.mark.parametrize("k", [2, 4, 8])
@@ -109,14 +115,52 @@ def test_networks_of_up_to_255_tors_keep_a_16_bit_prefix_for_each() -> None:
 
 
 @pytest.mark.parametrize("name", ["fat-tree", "dragonfly", "rail", "paper-testbed"])
-def test_the_physics_of_a_network_are_those_of_its_different_paths(name: str) -> None:
+def test_the_physics_of_a_network_are_those_of_all_its_shortest_paths(name: str) -> None:
     """The arrays of all pairs agree with path after path."""
-    built = shape(name, {"host_rates_bps": [100_000_000_000, 25_000_000_000], "pass_latency_ns": 70}).build()
-    paths = list(different_paths(built))
-    pairs = [path_physics(path, passes_ns(built, path)) for path in paths]
+    _expect_the_physics_of_all_paths(
+        shape(name, {"host_rates_bps": [100_000_000_000, 25_000_000_000], "pass_latency_ns": 70}).build()
+    )
+
+
+@pytest.mark.parametrize(("near", "far"), [("s1", "s2"), ("s2", "s1")])
+def test_the_order_of_unequal_paths_does_not_matter(near: str, far: str) -> None:
+    """One spine is near and slow, the other far and fast: the base RTT and the rate are those of the far one."""
+    spines = {near: {"rate": "10G", "delay": "1us"}, far: {"rate": "100G", "delay": "50us"}}
+    hosts = {f"h{number}": f"t{1 + number % 2}" for number in range(1, 5)}
+    links = [{"source": tor, "target": spine, **spines[spine]} for tor in ("t1", "t2") for spine in ("s1", "s2")]
+    links += [{"source": host, "target": tor, "rate": "100G", "delay": "500ns"} for host, tor in hosts.items()]
+    nodes = [{"id": name, "type": "host" if name in hosts else "switch"} for name in ("t1", "t2", "s1", "s2", *hosts)]
+    built = network(json.dumps({"nodes": nodes, "links": links}))
     physics = network_physics(built)
-    assert physics.base_rtt_ns == max(pair.base_rtt_ns for pair in pairs)
-    assert physics.bdp_bytes == max(pair.bdp_bytes for pair in pairs)
-    assert physics.shortest_rtt_ns == min(pair.propagation_ns for pair in pairs)
-    assert physics.slowest_bps == min(pair.bottleneck_bps for pair in pairs)
-    assert physics.most_switches == max(len(path) for path in paths) - 1
+    assert (physics.base_rtt_ns, physics.bottleneck_bps) == (200_000, 100_000_000_000)
+    assert (physics.shortest_rtt_ns, physics.slowest_bps) == (2_000, 10_000_000_000)
+    _expect_the_physics_of_all_paths(built)
+
+
+def _expect_the_physics_of_all_paths(built: Topology) -> None:
+    hosts = [host.name for host in built.hosts]
+    paths = [list(_all_paths(built, *ends)) for ends in permutations(hosts, 2)]
+    pairs = [[path_physics(path, passes_ns(built, path)) for path in of_pair] for of_pair in paths]
+    physics = network_physics(built)
+    assert physics.base_rtt_ns == max(path.base_rtt_ns for pair in pairs for path in pair)
+    assert physics.shortest_rtt_ns == min(path.propagation_ns for pair in pairs for path in pair)
+    assert physics.slowest_bps == min(path.bottleneck_bps for pair in pairs for path in pair)
+    assert physics.most_switches == max(len(path) - 1 for of_pair in paths for path in of_pair)
+    assert physics.bdp_bytes == max(
+        bandwidth_delay_bytes(max(path.bottleneck_bps for path in pair), max(path.base_rtt_ns for path in pair))
+        for pair in pairs
+    )
+
+
+def _all_paths(built: Topology, source: str, target: str) -> Iterator[tuple[Link, ...]]:
+    last = built.host[target].switch
+    hops = distances_of(built).to(last)
+
+    def onward(switch: str) -> Iterator[tuple[Link, ...]]:
+        if switch == last:
+            yield (built.host_link[target],)
+        for port in built.ports[switch]:
+            if not port.peer_is_host and hops(port.peer.node) == hops(switch) - 1:
+                yield from ((built.link_at[Port(switch, port.number)], *rest) for rest in onward(port.peer.node))
+
+    yield from ((built.host_link[source], *rest) for rest in onward(built.host[source].switch))
