@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from sfc_testbed.request.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.testbed.targets.bmv2.installation import missing_bmv2
 from tests.testbed import running
@@ -80,6 +81,16 @@ def test_a_scenario_runs_on_bmv2(scenario: str, scheme: str, tmp_path: Path) -> 
     _check_run(tmp_path, scenario, scheme, settings, switch="bmv2", dilation=_BMV2_DILATION)
 
 
+@pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
+@pytest.mark.parametrize("name", LOAD_BALANCINGS)
+def test_a_load_balancing_runs_on_bmv2(name: str, tmp_path: Path) -> None:
+    """An all-to-all completes without loss over four spines with every load balancing."""
+    settings = ("collective=all-to-all", "ranks=4", "bytes=80000", "topology.spines=4")
+    dilation = 20_000 if name == "conga" else _BMV2_DILATION
+    words = ("--load-balancing", name)
+    _check_run(tmp_path, "collective", "irn", settings, *words, switch="bmv2", dilation=dilation)
+
+
 @pytest.mark.parametrize("scheme", ["gbn", "pfc", "irn+none", "onramp-straw-man+hpcc", "sfc+dcqcn-no-window"])
 def test_a_scheme_runs_live_with_the_largest_payload(scheme: str, tmp_path: Path) -> None:
     unlimited_buffer = () if scheme == "pfc" else ("switch.buffer_bytes=null",)
@@ -92,6 +103,7 @@ def _check_run(
     scenario: str,
     scheme: str,
     settings: tuple[str, ...],
+    *options: str,
     switch: str = "soft",
     dilation: int = DILATION,
 ) -> None:
@@ -99,7 +111,7 @@ def _check_run(
     words = ["--scheme", scheme, "--switch", switch, "--dilation", str(dilation), "--duration", str(duration_ms)]
     values = dict(setting.split("=", 1) for setting in settings)
     words += [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
-    result = running.result_of(scenario, *words, "--clock", "real", "--out", str(folder))
+    result = running.result_of(scenario, *words, *options, "--clock", "real", "--out", str(folder))
     verdict = f"{result['verdict']}: {result['verdict_reasons']}"
     flows = result["flows"]
     assert flows["total"] > 1
