@@ -27,7 +27,8 @@ class IrnParameters:
     """Parameters of IRN (docs/sources.md#irn)."""
 
     rto_low_ns: Nanoseconds = 0
-    """RTO_low: timeout while fewer than `rto_low_packets` are in flight; 0: ten base RTTs, as in the IRN paper."""
+    """RTO_low: timeout while fewer than `rto_low_packets` are in flight; 0: ten base RTTs, as in the
+    IRN paper, but at most RTO_high."""
     rto_high_ns: Nanoseconds = 0
     """RTO_high: timeout otherwise; 0: base RTT plus the time to drain one full queue, as in the IRN paper."""
     rto_low_packets: Count = 3
@@ -88,10 +89,11 @@ class Irn(LossRecovery):
     def resolve(cls, parameters: IrnParameters, path: PathContext) -> IrnParameters:
         """Return the parameters with timeouts and cap derived by the rules of the IRN paper."""
         cap_packets = parameters.cap_packets
+        rto_high_ns = parameters.rto_high_ns or two_digits_up(path.base_rtt_ns + path.full_queue_ns)
         return replace(
             parameters,
-            rto_low_ns=parameters.rto_low_ns or _RTO_LOW_RTTS * path.base_rtt_ns,
-            rto_high_ns=parameters.rto_high_ns or two_digits_up(path.base_rtt_ns + path.full_queue_ns),
+            rto_low_ns=parameters.rto_low_ns or min(_RTO_LOW_RTTS * path.base_rtt_ns, rto_high_ns),
+            rto_high_ns=rto_high_ns,
             reordering_ns=parameters.reordering_ns or round(parameters.reordering_rtts * path.base_rtt_ns),
             cap_packets=cap_packets if cap_packets >= 0 else max(1, -(-path.bdp_bytes // path.payload_bytes)),
         )

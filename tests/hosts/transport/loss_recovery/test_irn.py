@@ -216,6 +216,18 @@ def test_a_window_that_shrank_below_a_lost_tail_does_not_stop_its_recovery() -> 
     assert completed.figures.timeouts <= 3
 
 
+@pytest.mark.parametrize(
+    ("base_rtt_ns", "rto_high_ns", "expected"),
+    [(10_000, 0, (100_000, 320_000)), (200_000, 0, (510_000, 510_000)), (10_000, 50_000, (50_000, 50_000))],
+)
+def test_the_short_timeout_is_never_the_longer_one(
+    base_rtt_ns: int, rto_high_ns: int, expected: tuple[int, int]
+) -> None:
+    """With a long round trip, ten of them take longer than one and a full queue."""
+    resolved = Irn.resolve(IrnParameters(rto_high_ns=rto_high_ns), replace(PATH, base_rtt_ns=base_rtt_ns))
+    assert (resolved.rto_low_ns, resolved.rto_high_ns) == expected
+
+
 def tolerant(sent: int = 10, **parameters: float) -> LossRecovery:
     """Return a sender that tolerates reordering and has sent packets 0..sent-1 at time 0."""
     resolved = Irn.resolve(IrnParameters(**parameters), PATH)  # type: ignore[arg-type]
