@@ -46,7 +46,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("wait", "2 of 2 messages are done"),
     ("-send h1 h1 1KB", "^h1 cannot send to itself$"),
     ("-send h1 h9 1KB", "unknown host 'h9'; choose from h1 to h4"),
-    ("-send h1 h2 many", "'many': must be a size such as 250KB or 64KiB"),
+    ("-send h1 h2 many", "the size must be a size such as 250KB or 64KiB, not 'many'"),
     ("-send h1", r"^usage: send SRC DST SIZE \[wait\]$"),
     ("-incast h4 2 1KB wait wait", r"^usage: incast DST N SIZE \[wait\] \| "),
     ("set_rate tor2 h4 10", "10 Gb/s"),  # so that a queue grows even on a slow machine
@@ -74,7 +74,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("watch tor2 h4 1", "tor2 port 2 to h4: "),
     ("watch tor2 1s", "tor2, all queues: "),
     ("watch --web", r"^watch: http://127\.0\.0\.1:\d+/[\w-]{22}/$"),
-    ("-watch tor2 h4 tor1", "^'tor1': must be a time such as 20us or 1.5ms"),
+    ("-watch tor2 h4 tor1", "^the time must be a time such as 20us or 1.5ms, not 'tor1'"),
     (
         "fidelity",
         r"(?s)over the [\d.]+ us .*tor1: \d+ (frames sent|probes), late by .*"
@@ -94,7 +94,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("-dpctl dump-flows", "^'dump-flows' is for OpenFlow switches; for P4: "),
     ("set_rate tor2 h4 50", r"tor2 port 2 to h4: 50 Gb/s \(5000000 bit/s on the wall clock\)"),
     ("table_dump tor2 congested_port", "port_speed 26843546 1"),  # 1.6 us a byte in 2^-24 us
-    ("-set_rate tor2 h4 fast", "'fast': must be a rate such as 400G or 25Gbps"),
+    ("-set_rate tor2 h4 fast", "the rate must be a rate such as 400G or 25Gbps, not 'fast'"),
     ("-set_rate tor2 9 50", "unknown or ambiguous port '9' of tor2"),
     ("scheme", "^sfc; available: gbn, irn,"),
     ("scheme irn+none", r"^sfc -> irn\+none; "),

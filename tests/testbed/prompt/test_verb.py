@@ -92,7 +92,7 @@ def test_durations() -> None:
 def test_rates_are_of_the_model_or_of_the_wall_clock() -> None:
     """A plain number is in model Gb/s; a suffix such as M selects wall bits/s, as in Mininet's iperfudp."""
     assert [words.wall_bps(word, Dilation(1000)) for word in ("5", "10M", "2k")] == [5_000_000, 10_000_000, 2_000]
-    with pytest.raises(VerbError, match="'fast': must be a rate such as 400G"):
+    with pytest.raises(VerbError, match="the rate must be a rate such as 400G or 25Gbps, not 'fast'"):
         words.wall_bps("fast", Dilation(1000))
 
 
