@@ -27,7 +27,10 @@ class Transmission(NamedTuple):
     sent_ns: float
     """Time that the NIC needs for the message."""
     rest_ns: float
-    """Time from the last bit on the NIC to the end of the message."""
+    """The least time from the last bit on the NIC to the end of the message."""
+    least_ns: float
+    """The least time from `ready_ns` to the end. It is more than `sent_ns + rest_ns` if a link is slower than the NIC
+    or the last frame is short: frames then wait for one another, unless the NIC sends other messages in between."""
 
 
 def completion_bound_ns(flows: Sequence[Flow], times: IdealTimes, members: Iterable[int]) -> float:
@@ -75,9 +78,14 @@ def _last_end_ns(
     by_source: dict[str, list[Transmission]] = defaultdict(list)
     for place, delay_ns in waits:
         end = times.delivered if flows[place].dst == waiting else times.acknowledged
-        sent_ns = float(times.sent[place])
+        answer_ns = float(end[place] - times.delivered[place])
         by_source[flows[place].src].append(
-            Transmission(ready_ns[place], sent_ns, float(end[place]) - sent_ns + delay_ns)
+            Transmission(
+                ready_ns[place],
+                float(times.sent[place]),
+                float(times.behind[place]) + answer_ns + delay_ns,
+                float(end[place]) + delay_ns,
+            )
         )
     return max(map(end_of_nic_ns, by_source.values()))
 
@@ -86,7 +94,8 @@ def end_of_nic_ns(messages: list[Transmission]) -> float:
     """Return the least possible time at which all messages of a NIC have ended."""
     messages.sort()
     ready: list[tuple[float, float]] = []  # negative rest, and time still needed on the NIC
-    now_ns = end_ns = 0.0
+    now_ns = 0.0
+    end_ns = max(message.ready_ns + message.least_ns for message in messages)
     for place, message in enumerate(messages):
         now_ns = max(now_ns, message.ready_ns)
         heappush(ready, (-message.rest_ns, message.sent_ns))

@@ -19,7 +19,7 @@ Times are model time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from itertools import pairwise
 from typing import overload
@@ -60,6 +60,11 @@ class IdealTimes:
     """The last acknowledgment arrives at the sender: the idle FCT."""
     arriving: Floats
     """The time for which the last link carries the message."""
+    reaching: Floats
+    """The least time until the first bit reaches the receiver, also if other frames leave before the message."""
+    behind: Floats
+    """The least time from `sent` until the last bit reaches the receiver, also if the last frame leaves later and no
+    other frame is on its way."""
 
 
 def ideal_fct_ns(
@@ -108,11 +113,11 @@ def ideal_times_ns(
         (source, first), (target, last) = (ends[rack] for rack in divmod(pair, len(racks)))
         between = _Between(paths.between(source, target), first, last, nic_bps, change)
         members_of.setdefault(between, []).append(members)
-    columns = np.empty((4, pairs.size))
+    columns = np.empty((len(fields(IdealTimes)), pairs.size))
     for between, parts in members_of.items():
         members = np.concatenate(parts)
         times = between.times(flows.size_bytes[members], payload_bytes)
-        columns[:, members] = times.sent, times.delivered, times.acknowledged, times.arriving
+        columns[:, members] = [getattr(times, field.name) for field in fields(times)]
     return IdealTimes(*columns)
 
 
@@ -141,14 +146,20 @@ class _Between:
         )
         frames = _Frames.of(sizes_bytes, payload_bytes)
         delivered, acknowledged = np.full((2, 2, sizes_bytes.size), np.inf)
+        reaching, behind = np.full((2, sizes_bytes.size), np.inf)
         for way in self.fabric.ways:
-            received = self._received(frames, [first, *way.wires, self.last])
+            path = [first, *way.wires, self.last]
+            received = self._received(frames, path)
             delivered = np.minimum(delivered, received + way.passes_ns)
             both_ns = way.passes_ns + returning_passes_ns
             acknowledged = np.minimum(acknowledged, received + returning_ns + both_ns)
+            delay_ns = way.passes_ns + sum(wire.delay_ns for wire in path)
+            head_bytes = frames.last_bytes if self.change is PathChange.ANY_FRAME else frames.first_bytes
+            reaching = np.minimum(reaching, _crossing_ns(head_bytes, path[:-1]) + delay_ns)
+            behind = np.minimum(behind, _crossing_ns(frames.last_bytes, path[1:]) + delay_ns)
         sent = frames.before * _wire_ns(frames.full_bytes, first) + _wire_ns(frames.last_bytes, first)
         arriving = frames.before * _wire_ns(frames.full_bytes, self.last) + _wire_ns(frames.last_bytes, self.last)
-        return IdealTimes(sent, delivered.max(axis=0), acknowledged.max(axis=0), arriving)
+        return IdealTimes(sent, delivered.max(axis=0), acknowledged.max(axis=0), arriving, reaching, behind)
 
     def _limited(self, wire: Wire) -> Wire:
         return wire if self.nic_bps is None else wire._replace(rate_bps=min(wire.rate_bps, self.nic_bps))
@@ -190,6 +201,10 @@ class _Frames:
     last_bytes: Integers
     full_bytes: int
 
+    @property
+    def first_bytes(self) -> Integers:
+        return np.where(self.before > 0, self.full_bytes, self.last_bytes)
+
     @classmethod
     def of(cls, sizes_bytes: Integers, payload_bytes: int) -> _Frames:
         full, rest = np.divmod(sizes_bytes, payload_bytes)
@@ -204,6 +219,12 @@ def _last_frame_bytes(payloads: Integers) -> Integers:
     lengths, places = np.unique(payloads, return_inverse=True)
     frames = [data_frame_bytes(length, is_last=True) for length in lengths.tolist()]
     return np.array(frames, dtype=np.int64)[places]
+
+
+def _crossing_ns(frame_bytes: Integers, path: Sequence[Wire]) -> Floats:
+    """Return the sum of the times that the links of a path need for a frame, without delays."""
+    crossing_ns: Floats = np.sum([_wire_ns(frame_bytes, wire) for wire in path], axis=0)
+    return crossing_ns
 
 
 def _returning_ns(path: Sequence[Wire]) -> float:

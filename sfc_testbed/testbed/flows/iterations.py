@@ -85,8 +85,12 @@ class _Bound:
         self._flows = flows
         self._places = members.tolist()
         self._src, self._dst = flows.src[members].tolist(), flows.dst[members].tolist()
-        columns = (times.sent, times.delivered, times.acknowledged, times.arriving)
-        self._sent, self._delivered, self._acknowledged, self._arriving = (column.tolist() for column in columns)
+        self._sent, self._delivered, self._acknowledged = (
+            column.tolist() for column in (times.sent, times.delivered, times.acknowledged)
+        )
+        self._arriving, self._reaching, self._behind = (
+            column.tolist() for column in (times.arriving, times.reaching, times.behind)
+        )
         self._ready_ns = [0.0] * len(self._places)
 
     def last_receipt_ns(self) -> float:
@@ -136,8 +140,9 @@ class _Bound:
         return tails_ns
 
     def _transmission(self, number: int, ready_ns: float, tail_ns: float) -> Transmission:
-        sent_ns = self._sent[number]
-        return Transmission(ready_ns, sent_ns, self._delivered[number] - sent_ns + tail_ns)
+        return Transmission(
+            ready_ns, self._sent[number], self._behind[number] + tail_ns, self._delivered[number] + tail_ns
+        )
 
     def _end_ns(self, number: int, host: int | None) -> float:
         """Return the least end of a message, as this host sees it; None: as its receiver sees it."""
@@ -157,18 +162,20 @@ class _Bound:
     def _nic_bound_ns(self, waits: Waits, host: int) -> float:
         by_source: dict[int, list[Transmission]] = defaultdict(list)
         for number, delay_ns in waits:
-            sent_ns, ready_ns = self._sent[number], self._ready_ns[number]
-            rest_ns = self._end_ns(number, host) - ready_ns - sent_ns + delay_ns
-            by_source[self._src[number]].append(Transmission(ready_ns, sent_ns, rest_ns))
+            ready_ns = self._ready_ns[number]
+            least_ns = self._end_ns(number, host) - ready_ns
+            rest_ns = self._behind[number] + least_ns - self._delivered[number] + delay_ns
+            by_source[self._src[number]].append(
+                Transmission(ready_ns, self._sent[number], rest_ns, least_ns + delay_ns)
+            )
         return max(map(end_of_nic_ns, by_source.values()))
 
     def _link_bound_ns(self, numbers: Iterable[int]) -> float:
         """Return the least time at which the links of all receivers have carried these messages."""
         arrivals: dict[int, list[tuple[float, float]]] = defaultdict(list)
         for number in numbers:
-            arriving_ns = self._arriving[number]
-            first_ns = self._end_ns(number, None) - max(self._sent[number], arriving_ns)
-            arrivals[self._dst[number]].append((first_ns, arriving_ns))
+            first_ns = self._ready_ns[number] + self._reaching[number]
+            arrivals[self._dst[number]].append((first_ns, self._arriving[number]))
         last_ns = 0.0
         for of_host in arrivals.values():
             now_ns = 0.0

@@ -149,6 +149,35 @@ def test_no_iteration_is_faster_than_its_bound(tmp_path: Path, words: tuple[str,
         assert all(took_us is not None and took_us >= job.ideal_us for took_us in job.took_us)
 
 
+_ONE_HOST_A_RACK = ("topology.hosts_per_tor=1", "topology.spines=16", "barrier=none")
+
+
+@pytest.mark.parametrize(
+    ("topology", "words"),
+    [
+        ("clos", ("collective=all-to-all", "ranks=5", "topology.tors=5", "topology.fabric_rate_bps=60G")),
+        ("clos", ("collective=moe", "skew=1", "ranks=3", "topology.tors=3", "topology.fabric_rate_bps=25G")),
+        ("clos", ("collective=moe", "ranks=3", "topology.tors=3", "topology.host_rates_bps=100G,25G")),
+        ("rail", ("collective=moe", "skew=1", "ranks=6", "bytes=50000")),
+    ],
+)
+@pytest.mark.parametrize("balancing", ["ecmp", "flowlet", "spray"])
+def test_no_iteration_over_slow_links_is_faster_than_its_bound(
+    tmp_path: Path, topology: str, words: tuple[str, ...], balancing: str
+) -> None:
+    """A NIC sends messages in turn, so frames need not wait for one another before a slower link.
+
+    The short last frame of a message need not wait either.
+    """
+    of_racks = () if topology == "rail" else ("bytes=60000", *_ONE_HOST_A_RACK)
+    settings = parse_settings(("iterations=2", *of_racks, *words))
+    spec = RunSpec(
+        "collective", "irn", clock="virtual", topology=topology, settings=settings, load_balancing=balancing, seed=2
+    )
+    [job] = _run(tmp_path, plan_run(spec)).jobs
+    assert all(took_us is not None and took_us >= job.ideal_us for took_us in job.took_us)
+
+
 def test_jobs_of_a_flow_file_have_an_ideal_but_no_size(tmp_path: Path) -> None:
     """A file has the columns job, iteration, step and rank, but not the size that defines the bandwidths."""
     run = execute(_plan(), tmp_path, Silent(), page=False)
