@@ -45,7 +45,7 @@ class Bolt(PacketWindow):
     Its state is the window, the last RTT, the time of the last decrease, and the end of the present round trip.
     """
 
-    __slots__ = ("_additive_packets", "_last_cut_ns", "_max_decrease", "_round_until_bytes", "_rtt_ns")
+    __slots__ = ("_additive_packets", "_is_answered", "_last_cut_ns", "_max_decrease", "_round_until_bytes", "_rtt_ns")
 
     obeyed_cause = BtsCause.SUB_RTT
 
@@ -64,19 +64,24 @@ class Bolt(PacketWindow):
         self._additive_packets = parameters.additive_packets
         self._max_decrease = parameters.max_decrease
         self._rtt_ns: int = 0
+        self._is_answered = False
         self._last_cut_ns: int = _NEVER
         self._round_until_bytes: int = 0
         self._change_window(parameters.max_packets)
 
     def data_flags(self, remaining_bytes: int) -> int:
-        """Return whether the packet is in the flow's first and last window; in neither it asks for a larger window."""
-        flags = BOLT_FIRST if not self._rtt_ns else 0
+        """Return whether the packet is in the flow's first and last window; in neither it asks for a larger window.
+
+        The first window ends with the first acknowledgement. An RTT may be known much later: retransmissions have none.
+        """
+        flags = 0 if self._is_answered else BOLT_FIRST
         if remaining_bytes <= self.window_bytes:
             return flags | BOLT_LAST
         return flags or BOLT_INC
 
     def on_ack(self, sample: AckSample, now_ns: int) -> None:
         """Increase the window by the granted requests, and by `additive_packets` at the end of a round trip."""
+        self._is_answered = True
         if sample.rtt_ns:
             self._rtt_ns = sample.rtt_ns
         gained = float(sample.increments)

@@ -12,6 +12,7 @@ from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
 from sfc_testbed.hosts.transport.congestion.bolt import Bolt
 from sfc_testbed.hosts.transport.messages import BtsReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.bts import SUB_RTT_UNIT_NS
 from sfc_testbed.wire.constants import BOLT_FIRST, BOLT_INC, BOLT_LAST, BTH_FLAGS_MASK, BtsCause
 from sfc_testbed.wire.roce.packets import BTH_OFFSET, SEND_OPCODES
@@ -115,6 +116,27 @@ def test_flags_tell_the_first_and_the_last_window_apart() -> None:
     ack(bolt, 1_000, 125_000)
     assert bolt.data_flags(125_001) == BOLT_INC
     assert bolt.data_flags(125_000) == BOLT_LAST
+
+
+def test_the_first_window_ends_with_an_answer_to_a_retransmission() -> None:
+    """If the first window is lost, no RTT is known, but the flow may ask for a larger window."""
+    bolt = control()
+    ack(bolt, 1_000, 125_000, rtt_ns=None)
+    assert bolt.data_flags(125_001) == BOLT_INC
+
+
+def test_a_lost_first_window_does_not_keep_the_flow_slow() -> None:
+    """With the smallest window a packet leaves in each ms. Requests of retransmitted packets are granted, too."""
+    settings = TransportSettings(congestion="bolt", loss_recovery="irn")
+    link = FakeLink(settings, drop=lambda number, name, frame: name == "a" and number < 125)
+    link.transfer(500_000)
+    link.run(until_ns=50_000)
+    pair = link.a._pairs.sender(1, link.b.address.ip)
+    assert pair is not None
+    assert isinstance(pair._congestion, Bolt)
+    pair._congestion.set_window(0.01, 10_000)
+    link.run(until_ns=5_000_000)
+    assert link.of(Transmission, "a")
 
 
 def data_flags(link: FakeLink) -> list[int]:
