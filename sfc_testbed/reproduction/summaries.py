@@ -147,9 +147,14 @@ def summary_of(stored: StoredReproduction) -> Summary | None:
 
 
 def own_arrivals_us(experiment: str, scale: ScaleName) -> float | None:
-    """Return the time for which messages arrive at a scale; None if the experiment does not have this setting."""
-    arrivals_us = EXPERIMENTS[experiment].scenario.scales[scale].workload.get(_LENGTH)
-    return None if arrivals_us is None else float(arrivals_us)
+    """Return the longest time for which messages arrive in a run at a scale; None if no run has this setting."""
+    row = EXPERIMENTS[experiment]
+    of_scenario = row.scenario.scales[scale].workload.get(_LENGTH)
+    times_us = [
+        point.settings.get(_LENGTH, None if "scenario" in point.settings else of_scenario)
+        for point in row.grids[scale].points()
+    ]
+    return max((float(time_us) for time_us in times_us if time_us is not None), default=None)
 
 
 def merged(stored: Iterable[Summary], new: Iterable[Summary]) -> tuple[Summary, ...]:
