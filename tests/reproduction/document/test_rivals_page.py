@@ -17,6 +17,7 @@ _OTHER_RUNS = {
     "7.66": "incasts of four times the size",
     "10.1": "incasts of four times the size",
     "16,384": "a size of the program",
+    "125": "a message size in KB",
     "512": "hosts of the paper's network",
     "128": "senders of an incast in the paper's network",
 }
