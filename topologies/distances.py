@@ -110,7 +110,7 @@ class Distances:
 
 @dataclass(frozen=True)
 class _Steps:
-    """Each direction of each link between switches, as arrays."""
+    """The links between switches, with a place in each array for either direction."""
 
     here: NDArray[np.int64]
     there: NDArray[np.int64]

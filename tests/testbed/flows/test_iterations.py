@@ -167,7 +167,7 @@ def test_no_iteration_over_slow_links_is_faster_than_its_bound(
 ) -> None:
     """A NIC sends messages in turn, so frames need not wait for one another before a slower link.
 
-    The short last frame of a message need not wait either.
+    The short last frame of a message need not wait for the others either.
     """
     of_racks = () if topology == "rail" else ("bytes=60000", *_ONE_HOST_A_RACK)
     settings = parse_settings(("iterations=2", *of_racks, *words))
