@@ -16,9 +16,12 @@ from sfc_testbed.topologies.model import Topology, TopologyBuilder
 from sfc_testbed.topologies.shape import Count, Delay, Racks, Rate, Shape
 
 _MOST_K = 64
-Planes = Annotated[int, Field(ge=1, le=16)]
-_PLANES = "Equal networks without links between them; each server has a NIC in every plane."
 """A fat tree of 64 ports has 65,536 hosts."""
+Planes = Annotated[int, Field(ge=1, le=16)]
+_PLANES = (
+    "Equal networks without links between them; each server has a NIC in every plane. Messages of jobs are split over "
+    "all planes, and other flows take a random one."
+)
 
 
 def _add_switches(builder: TopologyBuilder, kind: str, count: int, *, has_hosts: bool = False) -> list[str]:

@@ -59,9 +59,35 @@ def test_flows_of_servers_are_spread_over_planes_by_the_seed() -> None:
     ]
 
 
-def test_messages_that_wait_for_one_another_stay_on_one_plane() -> None:
-    plan = _planned("allreduce")
-    assert len({_plane(flow.src) for flow in plan.flows}) == 1
+def test_each_plane_carries_an_equal_part_of_a_job() -> None:
+    """The parts of a message add up to it, and a part waits for parts on its own plane."""
+    for scenario in ("allreduce", "collective"):
+        plan = _planned(scenario, degree=3, **{"topology.planes": 3})
+        single = _planned(scenario, degree=3, **{"topology.planes": 1})
+        sizes: dict[tuple[str, str, str], Counter[str]] = {}
+        for flow in plan.flows:
+            ends = flow.tag, flow.src.partition("p")[0], flow.dst.partition("p")[0]
+            sizes.setdefault(ends, Counter())[_plane(flow.src)] += flow.size_bytes
+            assert {_plane(plan.flows[number - 1].src) for number in flow.after} <= {_plane(flow.src)}
+        whole: Counter[tuple[str, str, str]] = Counter()
+        for flow in single.flows:
+            whole[flow.tag, flow.src, flow.dst] += flow.size_bytes
+        assert {ends: of_planes.total() for ends, of_planes in sizes.items()} == whole
+        assert {len(of_planes) for (tag, _, _), of_planes in sizes.items() if tag != "incast"} == {3}
+        assert sum(len(flow.after) for flow in plan.flows) == 3 * sum(len(flow.after) for flow in single.flows)
+
+
+def test_a_message_with_fewer_bytes_than_planes_has_a_byte_on_each() -> None:
+    requests = [FlowRequest("h1", "h2", 2, 0, "a"), FlowRequest("h2", "h1", 2, 0, "a", after=(1,), delay_ns=5)]
+    flows = over_planes(requests, TREE, np.random.default_rng(3))
+    assert [(flow.src, flow.size_bytes, flow.after, flow.delay_ns) for flow in flows] == [
+        ("h1", 1, (), 0),
+        ("h1p2", 1, (), 0),
+        ("h1p3", 1, (), 0),
+        ("h2", 1, (1,), 5),
+        ("h2p2", 1, (2,), 5),
+        ("h2p3", 1, (3,), 5),
+    ]
 
 
 def test_messages_of_a_queue_pair_stay_on_one_plane() -> None:
