@@ -31,6 +31,13 @@ from softswitch.meeting import Meeting
 _FORK = get_context("fork")
 _POLL_S = 0.2
 _ROOM_BYTES = 1 << 20
+_MODULES_FOR_THE_END = (
+    "sfc_testbed.analysis.results.build",
+    "sfc_testbed.testbed.recording.counters",
+    "sfc_testbed.analysis.report.html_pages",
+    "sfc_testbed.analysis.report.terminal_tables",
+    "sfc_testbed.testbed.execution.watch_page",
+)
 _HEADERS = 4
 """A factor on the bytes that links carry in a round, since small frames have large entries and links may duplicate."""
 
@@ -60,7 +67,8 @@ def simulate_shared(
 
 def _load_modules_for_the_end() -> None:
     """Load what the runner needs after the run, while it has little to do."""
-    import_module("sfc_testbed.analysis.results.build")
+    for name in _MODULES_FOR_THE_END:
+        import_module(name)
 
 
 class _Workers:
