@@ -64,7 +64,7 @@ def _declaration(counter: Counter) -> Iterator[str]:
 
 
 def _table() -> Iterator[str]:
-    yield "| drop reason | what |"
+    yield "| drop reason | why the packet was dropped |"
     yield "|---|---|"
     for reason in DropReason:
         yield f"| `{reason.label}` | {reason.meaning} |"

@@ -73,14 +73,14 @@ VARIANTS = (
     ),
     Variant(
         "half_of_the_flows",
-        "a queue triggers a BTS only for flows with an odd hash",
+        "a queue triggers a BTS only for half of the flows, those with an odd hash",
         "include/control/bts/bts_cause.p4",
         "meta.is_egress_watched == 0 && ",
         "meta.is_egress_watched == 0 && meta.flow_hash[0:0] == 1 && ",
     ),
     Variant(
         "own_table",
-        "the entry of a table shifts Q_th to the right; see [extensions](extensions.md#p4-programs)",
+        "an entry of an additional table divides Q_th by a power of two; see [extensions](extensions.md#p4-programs)",
         "include/control/bts/bts_cause.p4",
         "meta.queue_bytes > meta.q_th_bytes",
         "meta.queue_bytes > (meta.q_th_bytes >> q_th_bits)",

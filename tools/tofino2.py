@@ -49,8 +49,8 @@ VARIANTS: Mapping[str, tuple[str, ...]] = {
 }
 """The macros of each variant of the program."""
 COLUMNS: Mapping[str, str] = {
-    "ingress_stages": "stages, ingress",
-    "egress_stages": "egress",
+    "ingress_stages": "ingress stages",
+    "egress_stages": "egress stages",
     "sram_blocks": "SRAM blocks",
     "tcam_blocks": "TCAM blocks",
     "meter_alus": "stateful ALUs",
@@ -184,21 +184,23 @@ def _claims(stored: Mapping[str, Any]) -> Iterator[str]:
     every, blocks = stored["chip"]["sram_blocks"], stored["registers"]
     rows = sum(count for name, count in blocks.items() if name.startswith("suppression_row"))
     cache, smaller = blocks["pause_cache_entries"], stored["registers, 4 Ki cache entries"]["pause_cache_entries"]
-    yield "| the paper, section 4 | this program |\n|---|---|"
+    yield "| claim of the paper, section 4 | this program |\n|---|---|"
     yield (
-        '| The filter takes "less than 0.1% of available SRAM". | '
-        f"{rows} of {every} blocks: {rows / every:.2%}. {'Holds.' if rows / every < 0.001 else 'Does not hold.'} |"
+        '| The suppression filter takes "less than 0.1% of available SRAM". | The filter takes '
+        f"{rows} of {every} blocks, {rows / every:.2%}. "
+        f"The claim {'holds' if rows / every < 0.001 else 'does not hold'}. |"
     )
     yield (
-        '| The cache is a "simple hash-addressed register (32K entries per table)". | '
-        f"32 Ki entries of 64 bits: {cache} of {every} blocks, {cache / every:.2%}. 4 Ki entries: {smaller} blocks. |"
+        '| The pause cache is a "simple hash-addressed register (32K entries per table)". | '
+        f"32 Ki entries of 64 bits take {cache} of {every} blocks, {cache / every:.2%}. "
+        f"4 Ki entries take {smaller} blocks. |"
     )
 
 
 def document_text(text: str, stored: Mapping[str, Any]) -> str:
     """Return the text of the page with tables of the stored figures."""
     has = stored["chip"]
-    lines = ["| compiled | " + " | ".join(COLUMNS.values()) + " |", "|---|" + "---:|" * len(COLUMNS)]
+    lines = ["| compiled parts | " + " | ".join(COLUMNS.values()) + " |", "|---|" + "---:|" * len(COLUMNS)]
     for name, figures in stored["variants"].items():
         lines.append(f"| {name} | " + " | ".join(f"{figures[column]:g}" for column in COLUMNS) + " |")
     lines.append("| a pipe of the chip has | " + " | ".join(f"{has.get(column, '')}" for column in COLUMNS) + " |")

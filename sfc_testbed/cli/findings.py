@@ -61,7 +61,7 @@ def print_findings(
             console.print(_figures(table))
             console.print()
         _print_reasons(shown.experiment)
-        for note in shown.notes:
+        for note in shown.current_notes:
             console.print(f"! {note}", style="yellow")
     say(f"repeat: {typed_here(shown.command)}")
     page = f"page: docs/reproduction/{shown.experiment}.md"

@@ -110,7 +110,8 @@ def _answer(pairs: Sequence[ValidatedRun]) -> str:
     if not live:
         return "No pair of runs is stored yet."
     verdicts = [run.verdict for run in live]
-    counted = ", ".join(f"{verdicts.count(level)} {level}" for level in dict.fromkeys(verdicts))
+    levels = dict.fromkeys(verdicts)
+    counted = ", ".join(f"{verdicts.count(level)} were [`{level}`](concepts.md#verdict)" for level in levels)
     text = (
         f"In {amount(len(live), 'pair')} of a live run on softswitch and a virtual run of the same flows, the peak "
         f"buffer differs by {_spread(_peak_errors(live))}, and the P95 slowdown by {_spread(_p95_errors(live))}. "
@@ -122,8 +123,8 @@ def _answer(pairs: Sequence[ValidatedRun]) -> str:
             f"{_spread(_peak_errors(with_sfc))}, and the P95 slowdown by {_spread(_p95_errors(with_sfc))}. "
         )
     text += (
-        f"Of all compared figures, {_within(live)} are within their [tolerances](#tolerances). The "
-        f"live runs had these [verdicts](concepts.md#verdict): {counted}."
+        f"Of all compared figures, {_within(live)} are within their [tolerances](#tolerances). "
+        f"Of the live runs, {counted}."
     )
     return fill(text, _LINE)
 
@@ -176,8 +177,8 @@ def _jitter(pairs: Sequence[ValidatedRun]) -> str:
     outside = [finding for run in pairs if run.jitter_runs for finding in run.outside]
     reached = sum(finding.is_reached for finding in outside)
     return (
-        f"Of {len(outside)} figures outside their tolerance that were tested, {reached} are within the range of these "
-        "virtual runs."
+        f"Of {len(outside)} tested figures outside their tolerance, {reached} are within the range of these virtual "
+        "runs."
     )
 
 
@@ -188,8 +189,8 @@ def _lateness(runs: Sequence[ValidatedRun]) -> str:
             f"- The verdict of a run is `faithful` up to a lateness of {format_share(DEGRADED_ABOVE)}, where the error "
             f"is expected to be at most {format_share(FAITHFUL_ERROR)}.",
             f"- The verdict is `invalid` above {format_share(INVALID_ABOVE)}, where the expected error reaches "
-            f"{format_share(TRUSTED_ERROR)}, as much as the paper's effects.",
-            "- Both limits assume that the error of the most sensitive scheme, `sfc`, grows by "
+            f"{format_share(TRUSTED_ERROR)} and could hide the effects that the paper reports.",
+            "- Both limits assume that with `sfc`, the most sensitive scheme, the error grows by "
             f"{format_number(ERROR_PER_LATENESS)} % for each % of lateness.",
             *(f"- {text}." for text in errors_by_range(measured)),
         ]

@@ -42,6 +42,7 @@ _LENGTH = "arrivals_us"
 _CONGESTION = "transport.congestion_parameters"
 Place = tuple[str, str, str, float | None]
 
+_UNFINISHED = re.compile(r"[\d,]+ of [\d,]+ runs? did not finish ")
 _MADE = re.compile(r"\d{8}-\d{6}")
 
 
@@ -89,6 +90,12 @@ class Summary(BaseModel):
         length = "" if self.arrivals_us is None else f", {self.arrivals_us / 1000:g} ms"
         preset = "" if self.preset == DEFAULT_PRESET else f", {self.preset}"
         return f"{self.scale}{length}{preset}"
+
+    @property
+    def current_notes(self) -> tuple[str, ...]:
+        """The experiment's notes in their current wording, and the stored note about flows that did not finish."""
+        unfinished = (note for note in self.notes if _UNFINISHED.match(note))
+        return *EXPERIMENTS[self.experiment].notes, *unfinished
 
     @property
     def has_former_paths(self) -> bool:

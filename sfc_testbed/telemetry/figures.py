@@ -33,13 +33,15 @@ class MessageFigures:
     ideal_fct_us: Annotated[
         float,
         Meaning(
-            "FCT of the message at line rate in an otherwise idle network, on the best of equally short paths", "µs"
+            "FCT that the message would have at line rate in an idle network, on the best of equally short paths", "µs"
         ),
     ]
-    job: Annotated[int | None, Meaning("number of the job of the message, from 1; null: none")] = None
+    job: Annotated[
+        int | None, Meaning("number of the job (such as a collective) that sends the message, from 1; null: none")
+    ] = None
     iteration: Annotated[int | None, Meaning("number of the job's iteration, from 1")] = None
-    step: Annotated[int | None, Meaning("number of the step in the iteration, from 1")] = None
-    rank: Annotated[int | None, Meaning("rank of the source in the job, from 0")] = None
+    step: Annotated[int | None, Meaning("number of the message's step in the iteration, from 1")] = None
+    rank: Annotated[int | None, Meaning("number of the sending process in the job, from 0")] = None
 
 
 @dataclass(slots=True)
@@ -50,8 +52,10 @@ class SenderFigures:
     packets_resent: Annotated[int, Meaning("retransmitted data packets", "packets")] = 0
     bytes_resent: Annotated[int, Meaning("retransmitted message bytes", "B", bits=64)] = 0
     timeouts: Annotated[int, Meaning("retransmission timeouts")] = 0
-    naks: Annotated[int, Meaning("negative acknowledgements received")] = 0
-    paused_us: Annotated[float, Meaning("time for which flow control held back packets of the flow", "µs")] = 0.0
+    naks: Annotated[int, Meaning("NAKs that the sender received")] = 0
+    paused_us: Annotated[
+        float, Meaning("time during which flow control held back packets of the flow at the sender", "µs")
+    ] = 0.0
 
 
 @dataclass(slots=True)
@@ -61,14 +65,17 @@ class ReceiverFigures:
     It is not frozen, because workers send it, and a compiled frozen dataclass cannot be unpickled.
     """
 
-    corrupted: Annotated[bool, Meaning("the receiver's checksum of the message did not match")] = False
-    received_us: Annotated[float | None, Meaning("time at which the receiver had all of the message", "µs")] = None
+    corrupted: Annotated[bool, Meaning("whether the checksum of the received message was wrong")] = False
+    received_us: Annotated[
+        float | None, Meaning("time at which the receiver had the whole message; null: never", "µs")
+    ] = None
     packets_reordered: Annotated[
-        int | None, Meaning("data packets, without retransmissions, that arrived after a later packet", "packets")
+        int | None, Meaning("data packets that arrived after a later packet; retransmissions do not count", "packets")
     ] = None
     reordering_max: Annotated[
-        int | None, Meaning("largest reordering distance: highest PSN received so far minus the packet's", "packets")
+        int | None,
+        Meaning("largest distance of these packets: highest PSN received before minus the packet's PSN", "packets"),
     ] = None
     reordering_mean: Annotated[
-        float | None, Meaning("mean reordering distance of `packets_reordered`; 0 without such packets", "packets")
+        float | None, Meaning("mean distance of these packets; 0 if there are none", "packets")
     ] = None

@@ -17,8 +17,8 @@ from sfc_testbed.telemetry.figures import Meaning, MessageFigures, ReceiverFigur
 
 @dataclass(frozen=True, slots=True)
 class FlowRow:
-    """The trace has one row per flow of the run: one message from one host to another. The figures that the sender
-    reports, such as `packets_sent`, are null if the runner was killed before the report."""
+    """The trace has one row per flow: one message from one host to another. Figures that the sender reports, such as
+    `packets_sent`, are null if the runner was killed before the sender reported them."""
 
     flow_id: Annotated[int, Meaning("number of the flow in this run, from 1")]
     src: Annotated[str, Meaning("sending host")]
@@ -27,54 +27,56 @@ class FlowRow:
     size_bytes: Annotated[int, Meaning("bytes of the message, without headers", "B", bits=64)]
     start_us: Annotated[
         float | None,
-        Meaning("time at which the message was ready to be sent; null: a flow it waits for did not finish", "µs"),
+        Meaning("time at which the message was ready to be sent; null: a flow that it waits for did not finish", "µs"),
     ]
     finish_us: Annotated[
         float | None,
-        Meaning("time at which the sender gets the ACK of the last packet; null: the flow did not finish", "µs"),
+        Meaning("time at which the sender received the ACK of the last packet; null: the flow did not finish", "µs"),
     ]
     fct_us: Annotated[float | None, Meaning("`finish_us` - `start_us`", "µs")]
     message: MessageFigures
-    slowdown: Annotated[float | None, Meaning("`fct_us` / `ideal_fct_us`, never clamped to 1", "1")]
+    slowdown: Annotated[float | None, Meaning("`fct_us` / `ideal_fct_us`; values below 1 are kept", "1")]
     sender: SenderFigures | None
     receiver: ReceiverFigures
 
 
 @dataclass(slots=True)
 class SignalRow:
-    """The trace has one row for each Back-To-Sender (BTS) packet that reached a host, and each flow that it names."""
+    """The trace has one row for each Back-To-Sender packet (BTS) that reached a host. A BTS that names several flows
+    has one row for each of them."""
 
     sent_us: Annotated[
         float | None,
-        Meaning("time at which the data packet reached the switch that created the packet; null: unknown", "µs"),
+        Meaning("time at which the data packet that triggered the BTS reached the switch; null: unknown", "µs"),
     ]
-    received_us: Annotated[float, Meaning("time at which the host's NIC received the packet", "µs")]
-    host: Annotated[str, Meaning("host that received the packet")]
-    flow_id: Annotated[int | None, Meaning("flow to which the packet applies; null: the host has no such flow")]
-    switch: Annotated[str, Meaning("switch that created the packet, or `unknown`")]
+    received_us: Annotated[float, Meaning("time at which the host's NIC received the BTS", "µs")]
+    host: Annotated[str, Meaning("host that received the BTS")]
+    flow_id: Annotated[int | None, Meaning("flow that the BTS names; null: the host has no such flow")]
+    switch: Annotated[str, Meaning("switch that sent the BTS, or `unknown`")]
     cause: Annotated[
         str,
         Meaning(
-            "`queue`, `cache` (answered by a sender-side ToR), `estimator`, `feedback` (QCN), `sub_rtt` (Bolt) or "
-            "`unknown` (not named, as by the SFC prototype)"
+            "reason of the BTS: `queue` (above Q_th), `cache` (pause cache), `estimator` (incast estimator), "
+            "`feedback` (QCN), `sub_rtt` (Bolt) or `unknown` (the SFC prototype does not tell it)"
         ),
     ]
-    pause_us: Annotated[float, Meaning("requested pause, counted from the receipt of the packet; 0: none", "µs")]
+    pause_us: Annotated[float, Meaning("requested pause, counted from the receipt of the BTS; 0: none", "µs")]
     queue_depth_bytes: Annotated[
         int,
         Meaning(
-            "bytes in the queue of `switch` for the packet; for cause `cache` this is not the congested queue",
+            "bytes in the data packet's queue at `switch`; for cause `cache` this is not the congested queue",
             "B",
         ),
     ]
-    cacheable: Annotated[bool, Meaning("whether ToRs on the way may cache the pause")]
+    cacheable: Annotated[bool, Meaning("whether ToRs on the path may store the pause in their pause cache")]
     obeyed: Annotated[
         bool, Meaning("whether the host paused the flow, or passed the request to the flow's congestion control")
     ]
     paused_until_us: Annotated[
         float | None,
         Meaning(
-            "end of the pause that the packet set; `received_us`: the host had no data left; null: no pause set",
+            "end of the pause that the BTS set; equal to `received_us`: the host had nothing left to send; null: no "
+            "pause",
             "µs",
         ),
     ]
@@ -82,20 +84,19 @@ class SignalRow:
 
 @dataclass(slots=True)
 class LatenessRow:
-    """The trace has the lateness of sent frames: one row per interval in which a switch, or a process that serves
-    hosts, sent frames. Virtual runs have no rows."""
+    """The trace shows how late frames were sent: one row per interval in which a switch, or a process that serves
+    hosts, sent frames. Virtual runs have no rows, because they are never late."""
 
     time_us: Annotated[float, Meaning("end of the interval", "µs")]
-    part: Annotated[str, Meaning("`host` or `switch`")]
-    node: Annotated[str, Meaning("switch, or process that serves hosts; `logs/NODE.json` lists its hosts")]
+    part: Annotated[str, Meaning("`switch`, or `host` for a process that serves hosts")]
+    node: Annotated[str, Meaning("name of the switch or process; `logs/NODE.json` lists the hosts of a process")]
     departures: Annotated[int, Meaning("frames sent in the interval", bits=64)]
-    max_us: Annotated[float, Meaning("lateness of the latest of these frames, in model time", "µs")]
+    max_us: Annotated[float, Meaning("lateness of the frame that was latest, in model time", "µs")]
 
 
 @dataclass(slots=True)
 class GoodputRow:
-    """The trace has the goodput of flows: one row per flow and interval (`transport.goodput_interval_ns`) in which the
-    receiver got message bytes in order."""
+    """The trace has one row per flow for each interval in which the receiver got message bytes of the flow in order."""
 
     from_us: Annotated[float, Meaning("start of the interval", "µs")]
     until_us: Annotated[float, Meaning("end of the interval", "µs")]
@@ -107,15 +108,17 @@ class GoodputRow:
 
 @dataclass(slots=True)
 class CongestionRow:
-    """The trace has the state of congestion control over time, if `transport.cc_trace_ns` is set. An acknowledgement
-    adds a row if it changed window, rate or round trip and the flow's previous row is at least `cc_trace_ns` old."""
+    """The trace has the state of each flow's congestion control over time, if `transport.cc_trace_ns` is set: a row for
+    each ACK after which window, rate or round trip differ from the flow's previous row."""
 
-    time_us: Annotated[float, Meaning("time at which the acknowledgement arrived", "µs")]
+    time_us: Annotated[float, Meaning("time at which the ACK arrived", "µs")]
     flow_id: Annotated[int, Meaning("number of the flow")]
     cwnd_bytes: Annotated[
         int | None, Meaning("window: most bytes that the flow may have in flight; null: no limit", "B", bits=64)
     ]
-    rate_bps: Annotated[int, Meaning("pacing rate of the flow; the NIC's rate if it is not paced", "bit/s", bits=64)]
+    rate_bps: Annotated[
+        int, Meaning("pacing rate of the flow; the NIC's rate if the flow is not paced", "bit/s", bits=64)
+    ]
     rtt_us: Annotated[
-        float | None, Meaning("round trip of the acknowledged packet; null: the packet was sent twice", "µs")
+        float | None, Meaning("round-trip time of the acknowledged packet; null: the packet was sent twice", "µs")
     ]

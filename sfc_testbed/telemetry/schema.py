@@ -161,29 +161,31 @@ FLOWS = _row_schema("flows", 1, FlowRow)
 QUEUES = TraceSchema(
     "queues",
     1,
-    "The trace has one row per sampling interval for the whole buffer of a switch (`port` = `class` = -1), and one for "
-    "each (port, class) that held packets in that interval.",
+    "For each sampling interval and switch, the trace has a row for the whole buffer (`port` and `class` are -1), and "
+    "a row for each queue (a class of a port) that held packets in the interval.",
     (
         Column("time_us", "Float64", "µs", "end of the sampling interval"),
         Column("switch", "String", "", "name of the switch"),
         Column("port", "Int16", "", "egress port, from 1; -1: the whole shared buffer"),
         Column("class", "Int8", "", "traffic class, 0 to 7, 7 highest; -1: the whole shared buffer"),
         Column("depth_bytes", "UInt32", "B", "bytes queued at `time_us`"),
-        Column("high_water_bytes", "UInt32", "B", "most bytes queued at once since the previous sample"),
+        Column("high_water_bytes", "UInt32", "B", "most bytes queued at any time in the interval"),
     ),
 )
 
 LINKS = TraceSchema(
     "links",
     1,
-    "The trace has one row per sampling interval for each port of a switch whose link carried frames in that interval.",
+    "For each sampling interval, the trace has a row for each switch port whose link carried frames in the interval.",
     (
         Column("time_us", "Float64", "µs", "end of the sampling interval"),
         Column("switch", "String", "", "name of the switch"),
         Column("port", "Int16", "", "port, from 1"),
-        Column("sent_bytes", "UInt32", "B", "bytes of the frames whose transmission began in the interval"),
-        Column("received_bytes", "UInt32", "B", "bytes of the frames that arrived in the interval"),
-        Column("lost_bytes", "UInt32", "B", "bytes of the frames that the link lost, at either end", nullable=True),
+        Column("sent_bytes", "UInt32", "B", "bytes of the frames that the port began to send in the interval"),
+        Column("received_bytes", "UInt32", "B", "bytes of the frames that arrived at the port in the interval"),
+        Column(
+            "lost_bytes", "UInt32", "B", "bytes of the frames that the link lost, counted at this port", nullable=True
+        ),
     ),
 )
 

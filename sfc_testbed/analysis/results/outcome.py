@@ -50,10 +50,12 @@ def tally_in_sentences(outcomes: Iterable[str]) -> str:
 
 def _sentence(outcomes: Sequence[str], owner: str) -> str:
     if set(outcomes) == {HOLDS} and len(outcomes) > 1:
-        return f"All {len(outcomes)} claims {owner} hold."
+        return f"{'Both' if len(outcomes) == 2 else f'All {len(outcomes)}'} claims {owner} hold."
+    if len(outcomes) == 1:
+        return f"The only claim {owner} {_counts(outcomes).removeprefix('1 ')}."
     *first, last = _counts(outcomes).split(", ")
     counted = f"{', '.join(first)} and {last}" if first else last
-    return f"Of {len(outcomes)} {'claim' if len(outcomes) == 1 else 'claims'} {owner}, {counted}."
+    return f"Of {len(outcomes)} claims {owner}, {counted}."
 
 
 def brief_tally(outcomes: Iterable[str]) -> str:

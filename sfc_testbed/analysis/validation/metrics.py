@@ -114,14 +114,14 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "peak_buffer_bytes",
         "B",
-        "highest high-water mark of any switch's shared buffer",
+        "most bytes that the shared buffer of any switch held",
         Tolerance(0.05, f"{_GOAL}; a queue holds whole packets, and their order of arrival varies", 2_200),
         _whole(lambda run: run.result.max_buffer_bytes),
     ),
     Metric(
         "mean_buffer_bytes",
         "B",
-        "time-weighted mean of the bytes in all switches together, from the first start to the last finish",
+        "time-weighted mean of the bytes in all switches together, from the first start of a flow to the last finish",
         Tolerance(
             0.10,
             "depth times duration, each with an error of up to 5 %; depths between samples are not seen",

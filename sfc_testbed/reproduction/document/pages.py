@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 
 from sfc_testbed.analysis.formatting import NOTHING, amount, markdown_table
-from sfc_testbed.analysis.results.outcome import HOLDS, OURS, brief_tally, tally_in_sentences
+from sfc_testbed.analysis.results.outcome import DEPENDS, FAILS, HOLDS, OURS, brief_tally, tally_in_sentences
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
 from sfc_testbed.reproduction.record import ClaimFinding
 from sfc_testbed.reproduction.remarks import Reason, Remarks
@@ -28,8 +28,24 @@ UNSTATED = "not stated"
 """The sentence of the paper of a claim that the paper does not make."""
 _FIRST_COLUMNS = 6
 """The number of columns of a first table in a hand-written page. `reproduce --show --full` prints all."""
+_FURTHER = re.compile(r"(?<= flows); .+ more\)")
+"""The further runs in a note about runs in which flows did not finish."""
 _FEW_WORDS = 3
 """The most words in which claims in one row of a table differ."""
+_RANGE = re.compile(r"; ([^;]+) over \d+ seeds$")
+"""The range over the seeds at the end of a measured value."""
+_LIMITS = re.compile(r"\((required: (?:[^()]|\([^()]*\))+)\)")
+"""The limits of a measured value, with the point that is nearest to failing."""
+_COMPARED = re.compile(r"\((?:[^():]+: )?([^();:]+ vs\. )(?:[^():]+: )?([^();:]+)")
+"""The two values that a measured ratio compares, each after the name of its run."""
+_UNIT = re.compile(r"(?<=\d) (times(?: better| lower)?)(?=(?: /|,) [\d.]+ \1\b)")
+"""The unit after a factor, if the next factor has the same."""
+_POINTS = re.compile(r"(R² [\d.]+) over \d+ points")
+_HAS_MORE = re.compile(r"\)$|: ")
+"""In a median that already has a range, or further values to which the range does not apply."""
+_BOTH = re.compile(r"at least (.+) and at most (.+)")
+_FACTORS = re.compile(r"([\d.]+)x to ([\d.]+)x")
+_FACTOR = re.compile(r"\b([\d.]+)x\b")
 _FORMER = "†"
 _FORMER_NOTE = (
     "before [paths depended on the seed](../decisions/0012-paths-by-flow-and-seed.md), and not repeated since"
@@ -39,13 +55,13 @@ _FORMER_NOTE = (
 def pages_of(summaries: Sequence[Summary], remarks: Mapping[str, Remarks], pictures: Pictures) -> dict[str, str]:
     """Return the text of each experiment's page by its file name. The overview has the notes of several experiments."""
     experiments = by_experiment(summaries)
-    counts = Counter(note for own in experiments.values() for note in largest(own).notes)
+    counts = Counter(note for own in experiments.values() for note in largest(own).current_notes)
     return {
         f"{name}.md": _page(
             own,
             remarks.get(name, Remarks()),
             pictures.get(name),
-            [note for note in largest(own).notes if counts[note] == 1],
+            [_FURTHER.sub(")", note) for note in largest(own).current_notes if counts[note] == 1],
         )
         for name, own in experiments.items()
     }
@@ -94,7 +110,7 @@ def _outcomes(summaries: Sequence[Summary], remarks: Mapping[str, Remarks]) -> s
         )
         for summary in shown
     ]
-    table = markdown_table(("figure", "experiment", "scale", "outcome", "what follows"), rows)
+    table = markdown_table(("figure", "experiment", "scale", "claims", "what follows"), rows)
     former = f"\n{_FORMER}: made {_FORMER_NOTE}.\n" if any(summary.has_former_paths for summary in shown) else ""
     return f"{tally_in_sentences(outcomes)} {_trust(summaries)}\n\n{table}{former}"
 
@@ -121,7 +137,8 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None, notes:
     lines += [f"{counted} {remarks.follows}".rstrip(), ""]
     if picture:
         caption = experiment.figure.caption if experiment.figure else ""
-        lines += [f"![{shown.experiment} at scale {shown.heading}]({picture})", "", f"*{caption}*", ""]
+        lines += [f"![{shown.experiment}]({picture})", ""]
+        lines += [f"*Seed {shown.seeds[0]}. {caption}*", ""]
     for answer in remarks.answers:
         lines += [f"## {answer.question}", "", answer.answer.rstrip(), ""]
     lines += ["## Claims", ""] if remarks.answers else []
@@ -130,7 +147,7 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None, notes:
     lines += _claims(shown, numbers)
     lines += [f"Failed: {failure}" for failure in shown.failures]
     commands = [shown.command, *([f"./runner.py reproduce {shown.experiment} --show --full"] if shown.tables else [])]
-    what = "Repeat the runs, and print all figures" if shown.tables else "Repeat the runs"
+    what = "To repeat, and to print all figures" if shown.tables else "To repeat"
     lines += [f"{what}:", "", "```sh", *commands, "```", ""]
     lines += ["## In the paper", "", experiment.shows]
     if notes:
@@ -144,16 +161,46 @@ def _claims(shown: Summary, numbers: Mapping[str, str]) -> list[str]:
     rows = []
     for findings in _alike(shown.claims):
         first = numbers[findings[0].claim]
-        number = ", ".join(numbers[finding.claim] for finding in findings)
-        last = numbers[findings[-1].claim]
-        if int(last) - int(first) == len(findings) - 1 > 1:
-            number = f"{first} to {last}"
+        number = _in_ranges([numbers[finding.claim] for finding in findings])
         paper = findings[0].paper
         if paper != UNSTATED and (of_paper := quoted.setdefault(paper, first)) != first:
-            paper = f"as {of_paper}"
-        measured = " / ".join(finding.median for finding in findings)
+            paper = f"as claim {of_paper}"
+        measured = _measured(findings)
         rows.append((number, _joined([finding.claim for finding in findings]), paper, measured, _marked(findings[0])))
     return [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome"), rows)]
+
+
+def _measured(findings: Sequence[ClaimFinding]) -> str:
+    """Return the measured values of the claims in a row, each with its details unless all have the same."""
+    details = [_detail(finding) for finding in findings]
+    medians = [_precise(finding) for finding in findings]
+    if len({*details}) > 1:
+        medians = [f"{median} {detail}".rstrip() for median, detail in zip(medians, details, strict=True)]
+        details = [""]
+    if len({*medians}) < len(medians) == 2:
+        medians = [f"both: {medians[0]}"]
+    text = _FACTOR.sub(r"\1 times", _FACTORS.sub(r"\1 to \2", f"{' / '.join(medians)} {details[0]}".rstrip()))
+    return _POINTS.sub(r"\1", _UNIT.sub("", text)).replace("per unit of incast degree", "per sender")
+
+
+def _precise(finding: ClaimFinding) -> str:
+    """Return the median, with four digits instead of three if three would show a factor of 1 that does not hold."""
+    is_rounded = finding.median == "1x" and finding.outcome != HOLDS and finding.value is not None
+    return f"{finding.value:.4g}x" if is_rounded else finding.median
+
+
+def _detail(finding: ClaimFinding) -> str:
+    """Return the range over the seeds if the outcome depends on them, or the limits or values that a claim fails."""
+    over_seeds, limits, compared = (pattern.search(finding.measured) for pattern in (_RANGE, _LIMITS, _COMPARED))
+    if finding.outcome == DEPENDS and over_seeds and not _HAS_MORE.search(finding.median):
+        return f"(from {over_seeds[1].replace('R² ', '')})"
+    if finding.outcome != FAILS:
+        return ""
+    if limits:
+        required, _, worst = _BOTH.sub(r"\1 to \2", limits[1]).partition("; worst of ")
+        point = worst.partition(": ")[2]
+        return f"({required}{point and ', with '}{point})"
+    return f"({compared[1]}{compared[2]})" if compared else ""
 
 
 def _alike(findings: Sequence[ClaimFinding]) -> list[list[ClaimFinding]]:
@@ -210,8 +257,8 @@ def _basis(summary: Summary) -> str:
     verdicts = "" if _is_faithful(summary) else f" Verdicts of the runs: {', '.join(summary.verdicts) or NOTHING}."
     former = f" The runs were made {_FORMER_NOTE}." if summary.has_former_paths else ""
     return (
-        f"*Measured* is {of}{_seeds(summary)} at scale {summary.scale} ({amount(summary.runs, 'run')}){length}."
-        f"{verdicts}{former} [Columns and scales]({SUMMARY_PAGE}#how-to-read-the-results)"
+        f"[*Measured*]({SUMMARY_PAGE}#how-to-read-the-results) is {of}{_seeds(summary)} at scale {summary.scale} "
+        f"({amount(summary.runs, 'run')}){length}.{verdicts}{former}"
     )
 
 
@@ -238,24 +285,34 @@ def _reasons(
         own = [claim for claim in numbers if claim in reason.claims and claim in failed]
         if here.intersection(own):
             covered.update(own)
-            lines += [f"- **{_listed(own, here, numbers)}.** {reason.cause} *Test:* {reason.test}"]
+            lines += [f"- **{_listed(own, here, numbers)}.** {reason.cause}", f"  - *Test:* {reason.test}"]
     explained = {claim for reason in reasons for claim in reason.claims}
-    unknown = [claim for claim in numbers if claim in failed - explained]
+    unknown = [claim for claim in numbers if claim in here - explained]
     if unknown:
-        lines += [f"- **{_listed(unknown, failed, numbers)}.** The cause is unknown."]
-    elsewhere = [claim for claim in numbers if claim in (failed & explained) - covered]
-    if elsewhere:
-        verb = "fails" if len(elsewhere) == 1 else "fail"
-        command = f"reproduce {shown.experiment} --show --full"
-        listed = _listed(elsewhere, failed, numbers)
-        others = "stored results of another scale, duration or preset"
-        lines += [f"- **{listed}** {verb} only in {others}. `{command}` has the causes."]
+        lines += [f"- **{_listed(unknown, here, numbers)}.** The cause is unknown."]
+    elsewhere = failed - here - covered
+    causes = f"`./runner.py reproduce {shown.experiment} --show --full` prints the cause."
+    for chosen, cause in ((elsewhere & explained, causes), (elsewhere - explained, "The cause is unknown.")):
+        if claims := [claim for claim in numbers if claim in chosen]:
+            verb = "fails" if len(claims) == 1 else "fail"
+            lines += [f"- **{_listed(claims, chosen, numbers)}** {verb} only in other stored results. {cause}"]
     return lines
 
 
 def _listed(claims: Sequence[str], here: Container[str], numbers: Mapping[str, str]) -> str:
     """Name claims by number; those outside `here` fail only in other results than those of the page."""
-    first = ", ".join(numbers[claim] for claim in claims if claim in here)
-    other = ", ".join(numbers[claim] for claim in claims if claim not in here)
+    first = _in_ranges([numbers[claim] for claim in claims if claim in here])
+    other = _in_ranges([numbers[claim] for claim in claims if claim not in here])
     elsewhere = f" (and {other} in other stored results)" if other else ""
-    return f"{'Claims' if ', ' in first else 'Claim'} {first}{elsewhere}"
+    return f"{'Claim' if first.isdigit() else 'Claims'} {first}{elsewhere}"
+
+
+def _in_ranges(numbers: Sequence[str]) -> str:
+    """Return ascending numbers as a list, in which three or more in a row are a range, such as `1 to 3, 5`."""
+    runs: list[list[int]] = []
+    for number in map(int, numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)

@@ -117,15 +117,12 @@ EXPERIMENT = Experiment(
         Bound("With HPCC, SFC is never triggered", "never triggered", BTS_TRIGGERED, _HPCC, at_most=0.0),
     ),
     figure=paper_figure(
-        "Throughput of each group of four senders over time.",
+        "Throughput of each group of four senders over time, with DCQCN+W.",
         goodput_by_class("with SFC", _WITH),
         goodput_by_class("without SFC", _WITHOUT),
     ),
     notes=(
-        "The senders of a group start within 100 us, as in all incasts of the paper's simulations for which "
-        "it states nothing else.",
-        "Jain's index inside a group is computed from each flow's mean rate, which is its size divided by its "
-        "FCT. The index over time is computed from the goodput in each interval of the run's trace "
-        "(`goodput_interval_ns`).",
+        "Jain's index inside a group is computed from each flow's mean rate (size divided by FCT), and the index "
+        "over time from the goodput in each interval of the trace.",
     ),
 )

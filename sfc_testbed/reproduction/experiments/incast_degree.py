@@ -114,18 +114,18 @@ _CURVES = CurveSelection(
 EXPERIMENT = Experiment(
     title="Incast degree",
     paper="Fig. 2",
-    shows="Buffers are unlimited. The peak buffer grows in proportion to the degree, most slowly with SFC. The "
-    "slowdown follows the buffer.",
+    shows="Switch buffers have no limit. The peak buffer grows in proportion to the incast degree, most slowly with "
+    "SFC, and the slowdown follows the peak buffer.",
     scenario=INCAST_DEGREE,
     grids={"ci": _grid((10, 20, 31)), "laptop": _grid((12, 24, 36, 47)), "paper": _grid((16, 24, 32, 40, 48, 56, 63))},
     claims=_claims(),
     figure=paper_figure(
-        "Highest peak buffer of any switch; P99 FCT slowdown of Hadoop messages, averaged over ten size bins.",
+        "(a) Peak buffer. (b) P99 FCT slowdown of the Hadoop messages, averaged over ten bins of message size.",
         over_axis("peak buffer", _CURVES, _AXIS, PEAK_BUFFER),
         over_axis("tail latency", _CURVES, _AXIS, MEAN_P99_OVER_SIZES),
     ),
     notes=(
-        "Scales ci and laptop have 32 and 48 hosts, packets of 4000 B, evenly spaced incasts, and as many senders per "
-        "microsecond as the paper.",
+        "Scales ci and laptop have 32 and 48 hosts, packets of 4000 B, and evenly spaced incasts. As many senders "
+        "start per microsecond as in the paper.",
     ),
 )

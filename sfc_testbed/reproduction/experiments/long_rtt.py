@@ -51,8 +51,8 @@ _CURVES = flow_controls("hpcc")
 EXPERIMENT = Experiment(
     title="Robustness: longer RTT",
     paper="Fig. 12",
-    shows="With the longer RTT, SFC's slowdown is virtually unchanged, and the slowdowns without flow control and "
-    "with OnRamp increase significantly.",
+    shows="With an RTT of 16 us instead of 10 us, SFC's slowdown is virtually unchanged, and the slowdowns without "
+    "flow control and with OnRamp increase significantly.",
     scenario=LONG_RTT,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
@@ -79,7 +79,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     figure=paper_figure(
-        "P95 FCT slowdown by message size.",
+        "P95 FCT slowdown by message size, with RTTs of 10 and 16 us.",
         *(by_size(f"{rtt} µs RTT, P95", _CURVES.at(**{_AXIS.name: rtt}), 95) for rtt in _FABRIC_DELAY_NS),
     ),
     notes=(

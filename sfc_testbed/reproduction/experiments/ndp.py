@@ -45,8 +45,9 @@ _CURVES = CurveSelection({_NDP: "NDP", _SFC: "SFC"})
 EXPERIMENT = Experiment(
     title="NDP: trimming and BTS, over the synchronization of incasts",
     paper="Fig. 16",
-    shows="With long intervals both schemes are close. With synchronized incasts, NDP's queues of control packets "
-    "overflow, NDP loses throughput, and small messages wait for timeouts.",
+    shows="If the senders of an incast start within a long interval, NDP and SFC are close. If they start at once "
+    "(synchronized), NDP's queues of control packets overflow, NDP loses throughput, and small messages wait for "
+    "timeouts.",
     scenario=NDP,
     grids={"ci": _grid(CI_DEGREE), "laptop": _grid(LAPTOP_DEGREE), "paper": _grid(PAPER_DEGREE)},
     claims=(
@@ -113,19 +114,20 @@ EXPERIMENT = Experiment(
         Bound("SFC drops no packets at any interval", "under the drop point", DROPS, _SFC, at_most=0.0),
     ),
     figure=paper_figure(
-        "P99.9 FCT slowdown of the non-incast traffic, and mean throughput of receivers.",
+        "(a) P99.9 FCT slowdown of the non-incast traffic, and (b) mean throughput of receivers, by the time within "
+        "which an incast's senders start.",
         over_axis("tail latency", _CURVES, _SYNC, slowdown(99.9)),
         over_axis("throughput", _CURVES, _SYNC, RECEIVER_THROUGHPUT),
     ),
     notes=(
         SCALING_RULE,
-        "The start intervals on the axis are the paper's. Smaller scales multiply them and the size of NDP's "
-        "header queue by senders / 128. Packets carry 1,000 B at every scale, because larger packets would be "
-        "trimmed to too few headers for a burst.",
+        "The start intervals on the axis are the paper's. Smaller scales multiply them and the size of NDP's header "
+        "queue by senders / 128. Packets carry 1,000 B at every scale, because larger packets would be trimmed to "
+        "too few headers for a burst.",
         "All FCT slowdowns are of the non-incast traffic.",
-        "NDP's timeout is 1 ms, which NDP's paper finds long enough. The SFC paper kept the 50 ms of the "
-        "simulator htsim and states that this timeout inflates the tail.",
-        "Both improvements that the SFC paper made to htsim are included: a receiver waits after each pull for "
-        "the serialization time of the packet that it requested (byte credits), and NICs serve flows round robin.",
+        "NDP's timeout is 1 ms, which NDP's paper finds long enough. The SFC paper kept the 50 ms of the simulator "
+        "htsim and states that this timeout inflates the tail.",
+        "Both improvements of the SFC paper to htsim are included: a receiver waits after each pull for the "
+        "serialization time of the packet that it requested (byte credits), and NICs serve flows round robin.",
     ),
 )

@@ -24,8 +24,8 @@ _COLUMNS: tuple[tuple[str, Quantity, tuple[float, float]], ...] = (
 EXPERIMENT = Experiment(
     title="Switch resources",
     paper="Table 2",
-    shows="The table has the largest number of entries in the suppression filter and in a pause cache, and the "
-    "fraction of BTS that is suppressed: 100, 12 and 77.48 % with RPC (as in Fig. 8), 105, 12 and 81.91 % "
+    shows="The table has the largest number of flows in the suppression filter and of destinations in a pause cache, "
+    "and the fraction of BTS that is suppressed: 100, 12 and 77.48 % with RPC (as in Fig. 8), 105, 12 and 81.91 % "
     "with Hadoop (as in Fig. 7).",
     scenario=RESOURCES,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
@@ -66,7 +66,6 @@ EXPERIMENT = Experiment(
         SCALING_RULE,
         "Packets carry 1000 B at every scale, because the fraction of suppressed BTS depends on the number of "
         "packets in half an RTT.",
-        "The limits on the sizes of filter and cache are tested at scale paper only, since a smaller network "
-        "could not exceed them.",
+        "The limits on filter and cache are tested at scale paper only, since a smaller network could not exceed them.",
     ),
 )

@@ -300,10 +300,9 @@ def _sizes(place: Mapping[str, str]) -> tuple[Column, ...]:
 EXPERIMENT = Experiment(
     title="Rivals: every congestion control alone and with SFC, and other flow controls",
     paper="Section 2",
-    shows="The paper compares SFC in words with congestion controls, hop-by-hop flow control, OnRamp and NDP. "
-    "Its figures include only HPCC, DCQCN+W, OnRamp and NDP. The paper says that SFC complements "
-    "congestion control, that congestion control alone reacts to an incast too late, and that hop-by-hop "
-    "flow control slows traffic that is not congested.",
+    shows="The paper compares SFC in words with congestion controls, hop-by-hop flow control, OnRamp and NDP. It "
+    "says that SFC complements congestion control, that congestion control alone reacts to an incast too late, and "
+    "that hop-by-hop flow control slows traffic that is not congested.",
     is_in_validate_all=False,
     scenario=RIVALS,
     grids={
@@ -454,8 +453,8 @@ EXPERIMENT = Experiment(
             at_least=1.1,
         ),
         Judged(
-            "Two flows, and one ends: without ramp-up and supply matching, the other has at most 0.65 times the "
-            "goodput in the next five RTTs, and with supply matching alone a goodput between the two",
+            "Two flows, and one ends: in the next five RTTs, the other's goodput without Bolt's ramp-up and supply "
+            "matching is at most 0.65 times that with both, and that with supply matching alone is in between",
             "matches bandwidth demand with supply to maximize utilization (abstract of the Bolt paper)",
             _grants_fill_the_link,
         ),
@@ -500,8 +499,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     figure=paper_figure(
-        "P99 FCT slowdown of the non-incast traffic, duration of an all-reduce beside an incast, and peak "
-        "buffer, by congestion control. PFC and BFC run with go-back-N, the others with IRN.",
+        "P99 FCT slowdown of the non-incast traffic, duration of an all-reduce beside an incast, and peak buffer, by "
+        "congestion control. PFC and BFC run with go-back-N, the others with IRN.",
         _over_controls("Hadoop 50 %", slowdown(99), _HADOOP),
         _over_controls("RPC 30 %", slowdown(99), _RPC),
         _over_controls("all-reduce", RING_SLOWDOWN, _RING),
@@ -540,13 +539,13 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         SCALING_NOTE,
-        "The paper has no figure with this comparison. The claims are its statements about other work in "
-        "sections 1 and 2, with our limits where it gives no number. Two claims are from the abstract of the "
-        "BFC paper. Five claims are about Bolt: from the abstract of its paper, and from two figures of its "
-        "authors' simulator (the notebooks `Bolt-incast-Analysis` and `Bolt-pru-benchmarks`).",
-        "Hadoop messages arrive for 1, 1.5 and 3 ms at scales ci, laptop and paper, and RPC messages for 0.4, 0.5 and "
-        "3 ms. `--set arrivals_us` sets both.",
-        "The completion time of an incast is the time from the first start to the last finish of its "
-        "messages. Jain's index is computed from the mean rates of an incast's messages, averaged over incasts.",
+        "The claims are the paper's statements about other work in sections 1 and 2, with our limits where it gives "
+        "no number. Two claims are from the abstract of the BFC paper. Five are about Bolt: from the abstract of its "
+        "paper, and from two figures of its authors' simulator (the notebooks `Bolt-incast-Analysis` and "
+        "`Bolt-pru-benchmarks`).",
+        "Hadoop messages arrive for 1, 1.5 and 3 ms at scales ci, laptop and paper, and RPC messages for 0.4, 0.5 "
+        "and 3 ms.",
+        "An incast takes from the first start to the last finish of its messages. Its Jain's index is computed from "
+        "the mean rates of its messages, and averaged over incasts.",
     ),
 )

@@ -111,13 +111,13 @@ _CURVES = CurveSelection(
 EXPERIMENT = Experiment(
     title="Signaling: 63:1 incast without congestion control",
     paper="Fig. 1",
-    shows="OnRamp settles at about 13 MB within 2 ms. Egress BTS oscillates and peaks at this level. Ingress BTS is "
-    "steady within 1 ms at a lower level, and the cache lowers the level further.",
+    shows="With OnRamp, the queue settles at about 13 MB within 2 ms. With egress BTS, it oscillates and peaks at "
+    "this level. With ingress BTS, it is steady within 1 ms at a lower level, and the pause cache lowers it further.",
     scenario=SIGNALING,
     grids={"ci": _GRID, "laptop": _LIVE, "paper": _GRID},
     claims=(
         Bound(
-            "OnRamp's mean queue depth from 2 ms on is within 25 % of 13 MB (our cap: 206 KB in flight per sender)",
+            "OnRamp's mean queue depth from 2 ms on is within 25 % of 13 MB",
             "about 13 MB",
             SETTLED,
             _ONRAMP,
@@ -132,7 +132,8 @@ EXPERIMENT = Experiment(
             is_ours=True,
         ),
         Ratio(
-            "From 1 ms on, ingress BTS's queue depth varies at most half as much as egress BTS's (standard deviation)",
+            "From 1 ms on, the relative standard deviation of ingress BTS's queue depth is at most half of egress "
+            "BTS's",
             "keeps oscillating vs. stable",
             SWING,
             _INGRESS,
@@ -167,13 +168,14 @@ EXPERIMENT = Experiment(
             where=_PAPER_LINKS,
         ),
         Judged(
-            f"The cache's gain in mean queue depth is linear in the distance of the ToRs (R² at least {LEAST_R2})",
+            "The amount by which the pause cache lowers the mean queue depth is linear in the delay between the ToRs "
+            f"(R² at least {LEAST_R2})",
             "proportional to the delay between sender ToR and receiver ToR",
             _gain_follows_distance,
         ),
     ),
     figure=paper_figure(
-        "Queue depth of the bottleneck: the maximum of every 10 us.",
+        "Depth of the bottleneck's queue, as the maximum of every 10 us.",
         over_time(
             "63:1 incast, no congestion control",
             _CURVES,
@@ -183,11 +185,10 @@ EXPERIMENT = Experiment(
         ),
     ),
     notes=(
-        f"There is no congestion control. A sender has at most {WINDOW_BYTES:,} B in flight, which is the "
-        "paper's 13 MB divided by 63 senders. This cap alone decides the level at which the queue settles with "
-        "OnRamp and peaks with egress BTS, so the two claims about this level are ours.",
-        "Loss recovery is go-back-N, which does not limit the bytes in flight. No packet is lost.",
-        "Every scale has the paper's size. Scale laptop runs live on Mininet, which needs root, except for "
-        "the runs with other distances between the ToRs.",
+        f"A sender has at most {WINDOW_BYTES:,} B in flight, which is the paper's 13 MB divided by 63 senders. This "
+        "cap alone decides the level at which the queue settles with OnRamp and peaks with egress BTS, so claims 1 "
+        "and 2 are ours.",
+        "Every scale has the paper's size. Scale laptop runs live on Mininet, which needs root, except with other "
+        "delays between the ToRs.",
     ),
 )

@@ -69,9 +69,8 @@ _CURVES = CurveSelection({_NONE: "IRN (no FC)", _ONRAMP: "OnRamp", _SFC: "SFC", 
 EXPERIMENT = Experiment(
     title="Robustness: synchronization and degree",
     paper="Fig. 13",
-    shows="SFC has the lowest peak buffer throughout, and its benefit is larger for less synchronized incasts. With "
-    "SFC's incast estimator, even the synchronized 256:1 incast stays below 16 MB, at which drops would "
-    "begin.",
+    shows="SFC has the lowest peak buffer throughout, with a larger benefit for less synchronized incasts. With the "
+    "incast estimator, even the synchronized 256:1 incast stays below 16 MB.",
     scenario=SYNCHRONIZATION,
     grids={"ci": _grid((8, 16, 32)), "laptop": _grid((16, 32, 64)), "paper": _grid(_PAPER_DEGREES)},
     claims=(
@@ -126,15 +125,15 @@ EXPERIMENT = Experiment(
         ),
     ),
     figure=paper_figure(
-        "The largest shared-buffer occupancy of any switch. The line marks the depth at which drops would begin.",
+        "Peak buffer by the time within which the senders start. The dotted line is the drop depth, at which drops "
+        "would begin.",
         *(
             over_axis(f"{sync} µs", _CURVES.at(**{_SYNC: sync}), _DEGREE, PEAK_BUFFER, _drop_level)
             for sync in _PAPER_SYNC_US
         ),
     ),
     notes=(
-        "At scales ci and laptop, the largest incast has 32 and 64 senders instead of 256. The buffer depth "
-        "at which drops would begin is smaller in proportion (16 MB x senders / 256). The intervals within "
-        "which senders start are the paper's.",
+        "At scales ci and laptop, the largest incast has 32 and 64 senders instead of 256, and the drop depth is "
+        "smaller in proportion (16 MB x senders / 256). The intervals within which senders start are the paper's.",
     ),
 )

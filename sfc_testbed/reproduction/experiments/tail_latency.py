@@ -139,13 +139,13 @@ def tail_latency(
     return Experiment(
         title=f"Tail latency: {traffic} with 8 % incast, HPCC",
         paper=paper,
-        shows="The figure has the same panels, for IRN (no flow control), OnRamp and SFC.",
+        shows="The paper's figure has the same panels as ours, for IRN (no flow control), OnRamp and SFC.",
         scenario=scenario,
         grids={"ci": grid, "laptop": grid, "paper": grid},
         claims=(*CLAIMS, *more_claims),
         figure=paper_figure(
-            "P95 and P99 FCT slowdown of the non-incast traffic (missing where too few flows finished); peak buffer of "
-            "every switch in each 10 us; throughput of each receiver.",
+            "(a) P99 and P95 FCT slowdown of the non-incast traffic. (b) Peak buffers of all switches in each 10 us. "
+            "(c) Throughput of all receivers.",
             by_size("P99; hollow: P95", CURVES, 95, 99),
             distribution(
                 "switch buffers", CURVES, "Buffer used per switch (MB)", lambda run: buffer_samples(run.queues) / 1e6

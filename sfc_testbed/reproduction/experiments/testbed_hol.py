@@ -22,8 +22,8 @@ _CURVES = CurveSelection({_PFC: "PFC", _SFC_P: "SFC-P"})
 EXPERIMENT = Experiment(
     title="Testbed: head-of-line blocking",
     paper="Fig. 6",
-    shows="SFC-P is far better than PFC for the all-to-all traffic, because PFC blocks the links between switches. "
-    "For the incast, they are equal. No packet is lost.",
+    shows="For all-to-all traffic beside an incast, SFC-P is far better than PFC, because PFC blocks the links "
+    "between switches. For the incast, both are equal.",
     scenario=TESTBED_HOL,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
@@ -48,12 +48,10 @@ EXPERIMENT = Experiment(
         Bound("PFC drops no packets", "no loss", DROPS, _PFC, at_most=0.0),
     ),
     figure=paper_figure(
-        "P95 FCT slowdown of the all-to-all traffic by message size, and FCT slowdown of the incast's messages.",
+        "(a) P95 FCT slowdown of the all-to-all traffic. (b) Distribution of the FCT slowdown of the incast's "
+        "messages.",
         by_size("all-to-all, P95", _CURVES, 95),
         distribution("incast", _CURVES, "FCT slowdown", lambda run: slowdowns(of_class(run.flows, INCAST))),
     ),
-    notes=(
-        "The network and the incast are the paper's at every scale. The traffic lasts for a shorter time than "
-        "in the paper.",
-    ),
+    notes=("The network and the incast are the paper's at every scale, but the traffic lasts for a shorter time.",),
 )

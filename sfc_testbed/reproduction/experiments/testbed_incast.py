@@ -84,8 +84,8 @@ _CURVES = CurveSelection({_PFC: "PFC", _SFC_P: "SFC-P"})
 EXPERIMENT = Experiment(
     title="Testbed: buffer by incast degree",
     paper="Fig. 5",
-    shows="SFC-P's buffer is consistently lower than PFC's. It settles at feedback delay x senders x line rate, "
-    "which is 3 MB at 40:1 with 6 us.",
+    shows="The buffer is lower with SFC-P than with PFC. With SFC-P, it settles at feedback delay x senders x line "
+    "rate, which is 3 MB with 40 senders and a delay of 6 us.",
     scenario=TESTBED_INCAST,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(
@@ -146,8 +146,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     figure=paper_figure(
-        "Shared buffer of the receiver's switch, which holds no other traffic: the maximum of every 10 us. "
-        "The dotted line is the paper's formula with the feedback delay of this network.",
+        "Shared buffer of the receiver's switch with 8, 24 and 40 senders, as the maximum of every 10 us. The dotted "
+        "line is the paper's formula with the feedback delay of this network.",
         *(
             over_time(f"{degree}:1", _CURVES.at(**{_AXIS: degree, **_OUR_FEEDBACK}), level=_plateau(degree))
             for degree in (8, 24, 40)
@@ -155,9 +155,10 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         "The network is the paper's at every scale, but messages are shorter.",
-        "DCQCN limits the window to rate x base RTT, but at least one packet, like the NICs that the paper describes.",
-        "The feedback delay is a round trip to the sender's own ToR plus 0.6 us to build a BTS there: 3.6 us "
-        "with the paper's links. In one further configuration, links to hosts have a delay of 2.7 us, which "
-        "gives the paper's 6 us.",
+        "DCQCN limits the bytes in flight to a window of rate x base RTT, at least one packet, like the NICs that "
+        "the paper describes.",
+        "The feedback delay is the time until a pause reaches a sender. Here the sender's own ToR answers from its "
+        "cache, so the delay is a round trip to this ToR plus 0.6 us to build a BTS: 3.6 us with the paper's links. "
+        "In claim 4, links to hosts have a delay of 2.7 us, which gives the paper's 6 us.",
     ),
 )

@@ -237,11 +237,12 @@ _IN_PACKETS = "in whole packets, where the first k trigger no notification"
 EXPERIMENT = Experiment(
     title="Theory: buffer bounds",
     paper="Appendix C",
-    shows="Appendix C has formulas for the buffer that congestion needs if senders are notified by acknowledgements, "
-    "by BTS from the congested switch, in a synchronized incast, and by the cache of their ToR. R is the rate of a "
-    "link, N the number of senders, T_S the time to serialize a packet, and k the queue in packets that triggers a "
-    "notification. T_A, T_B and T_ToR are the delays from a sender to the congested switch, from there to the "
-    "receiver, and from a sender to its ToR. The first sender stops at T_F, and the next one starts at T_Sender#2.",
+    shows="Appendix C has formulas for the buffer that congestion needs if senders are notified by acknowledgements "
+    "(B_ack), by BTS from the congested switch (B_bts), in a synchronized incast (B_incast), and by the cache of "
+    "their ToR. R is the rate of a link, N the number of senders, T_S the time to serialize a packet, and k the "
+    "queue in packets that triggers a notification. T_A, T_B and T_ToR are the delays from a sender to the congested "
+    "switch, from there to the receiver, and from a sender to its ToR. The first sender stops at T_F, and the next "
+    "one starts at T_Sender#2.",
     scenario=SCENARIO,
     grids={"ci": _grids(), "laptop": _grids(), "paper": _grids()},
     claims=(
@@ -295,14 +296,11 @@ EXPERIMENT = Experiment(
         ),
     ),
     notes=(
-        "The paper does not measure these bounds. All claims are therefore ours: they compare our simulator "
-        "with the formulas.",
-        f"A packet is {_FRAME_BYTES} B on the wire. Each case ends right after the first peak.",
-        "A claim holds if every case is within one packet of the formula. If the column *measured* names an "
-        "effect that the formula leaves out, a claim also holds if every case is within one packet of the "
-        "formula with this effect.",
-        "The formulas assume an ideal pause. Suppression is therefore off, so that every packet renews the "
-        "pause, and a notification by acknowledgement stops a sender until the end of the run. Only flow "
-        "control limits a sender.",
+        "The paper does not measure these bounds, so all claims are ours.",
+        f"A packet is {_FRAME_BYTES} B on the wire.",
+        "A claim holds if every case is within one packet of the formula. If the column *measured* names an effect "
+        "that the formula leaves out, being within one packet of the formula with this effect is enough.",
+        "The formulas assume an ideal pause. Suppression is therefore off, so that every packet renews the pause. A "
+        "notification by acknowledgement stops a sender until the end of the run. Only flow control limits a sender.",
     ),
 )

@@ -93,15 +93,15 @@ def test_a_page_has_the_largest_scale_with_three_seeds_and_the_cause_of_each_cla
     parts = (
         "Of 3 claims of the paper, 1 holds and 2 fail. It follows.",
         "(../images/x.png)",
-        "*Measured* is the median over 3 seeds at scale laptop (3 runs).",
+        "[*Measured*](README.md#how-to-read-the-results) is the median over 3 seeds at scale laptop (3 runs).",
         "| 1 | a | p | m | holds |",
-        "| 2 | b | as 1 | m | **fails** |",
+        "| 2 | b | as claim 1 | m | **fails** |",
         shown.command,
         "Appendix C has formulas",
-        "- **Claims 2, 3.** Because. *Test:* It is.",
-        "- **Claim 4.** The cause is unknown.",
-        "- **Claim 5** fails only in stored results of another scale, duration or preset. "
-        "`reproduce theory --show --full` has the causes.",
+        "- **Claims 2, 3.** Because.\n  - *Test:* It is.",
+        "- **Claim 5** fails only in other stored results. "
+        "`./runner.py reproduce theory --show --full` prints the cause.",
+        "- **Claim 4** fails only in other stored results. The cause is unknown.",
     )
     positions = [text.index(part) for part in parts]
     assert positions == sorted(positions)
@@ -113,8 +113,52 @@ def test_claims_that_differ_in_a_few_words_share_a_row() -> None:
         for name, finding in zip(("HPCC", "Swift", "DCQCN"), _claims("aba"), strict=True)
     ]
     text = pages_of([_summary("theory", "ci").model_copy(update={"claims": tuple(alike)})], {}, {})["theory.md"]
-    assert "| 1, 3 | With *HPCC / DCQCN*, SFC is better | p | m / m | holds |" in text
-    assert "| 2 | With Swift, SFC is better | as 1 | m | **fails** |" in text
+    assert "| 1, 3 | With *HPCC / DCQCN*, SFC is better | p | both: m | holds |" in text
+    assert "| 2 | With Swift, SFC is better | as claim 1 | m | **fails** |" in text
+
+
+@pytest.mark.parametrize(
+    ("measured", "value", "outcome", "cell"),
+    [
+        ("0.25x (1 MB vs. 4 MB; worst of 3 points: degree 8); 0.2x to 0.3x over 3 seeds", 0.25, "holds", "0.25 times"),
+        ("0.6x (sfc: 3 MB vs. irn: 5 MB; worst of 2, 1 outside)", 0.6, "fails", "0.6 times (3 MB vs. 5 MB)"),
+        ("1x (5.43 ms vs. 5.43 ms)", 1.00074, "fails", "1.001 times (5.43 ms vs. 5.43 ms)"),
+        ("0.3x (1 vs. 4); 0.2x to 0.9x over 3 seeds", 0.3, "depends on the seed", "0.3 times (from 0.2 to 0.9)"),
+        ("63 (required: at most 0); 4 to 90 over 3 seeds", 63.0, "fails", "63 (required: at most 0)"),
+        (
+            "7 MB (required: at least 8 MB and at most 9 MB; worst of 3 points: senders 24)",
+            7e6,
+            "fails",
+            "7 MB (required: 8 MB to 9 MB, with senders 24)",
+        ),
+        ("9 KB per unit of incast degree, R² 0.95 over 7 points", 0.95, "holds", "9 KB per sender, R² 0.95"),
+    ],
+)
+def test_a_measured_value_has_the_details_that_its_outcome_needs(
+    measured: str, value: float, outcome: str, cell: str
+) -> None:
+    finding = _claims("a")[0].model_copy(update={"measured": measured, "value": value, "outcome": outcome})
+    text = pages_of([_summary("theory", "ci").model_copy(update={"claims": (finding,)})], {}, {})["theory.md"]
+    assert f"| p | {cell} | " in text
+
+
+def test_factors_in_a_row_share_their_unit_and_claims_in_a_row_are_a_range() -> None:
+    names = ("HPCC", "Swift", "DCQCN", "QCN")
+    alike = [
+        finding.model_copy(update={"claim": f"With {name}, SFC is better", "measured": f"0.{number}x (1 vs. 2)"})
+        for number, (name, finding) in enumerate(zip(names, _claims("aaaa"), strict=True), start=1)
+    ]
+    text = pages_of([_summary("theory", "ci").model_copy(update={"claims": tuple(alike)})], {}, {})["theory.md"]
+    claim = "With *HPCC / Swift / DCQCN / QCN*, SFC is better"
+    assert f"| 1 to 4 | {claim} | p | 0.1 / 0.2 / 0.3 / 0.4 times | holds |" in text
+
+
+def test_a_page_has_the_current_notes_and_the_stored_note_on_unfinished_flows() -> None:
+    notes = ("former note", "2 of 9 runs did not finish all flows (irn: 1 of 5 flows; sfc: 2 of 5 flows and 1 more)")
+    text = pages_of([_summary("theory", "ci").model_copy(update={"notes": notes})], {}, {})["theory.md"]
+    assert "former note" not in text
+    assert f"- {EXPERIMENTS['theory'].notes[0]}\n" in text
+    assert "- 2 of 9 runs did not finish all flows (irn: 1 of 5 flows)\n" in text
 
 
 @pytest.mark.usefixtures("any_claims")
@@ -129,7 +173,7 @@ def test_the_overview_has_a_row_for_each_experiment_without_changed_settings(tmp
         _write(tmp_path / f"{number}-20261129-080000", reproduction)
     summaries = merged((), (summary for summary, _ in below([tmp_path])))
     text = parts_of(summaries, {"ndp": Remarks(follows="It follows.")})[OUTCOMES]
-    first = "Of 4 claims of the paper, 2 hold, 1 fails and 1 depends on the seed. Of 1 claim of our own, 1 holds."
+    first = "Of 4 claims of the paper, 2 hold, 1 fails and 1 depends on the seed. The only claim of our own holds."
     assert text.startswith(first)
     counts = "1 holds, 1 depends on the seed; ours: 1 holds"
     assert f"| Fig. 16 | [ndp](ndp.md) | ci | {counts} | It follows. |" in text
