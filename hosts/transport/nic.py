@@ -438,7 +438,7 @@ class Nic:
     # signals
 
     def _receive_signal(self, signal: bts.BackToSender | None, congested_ip: int, now_ns: int) -> None:
-        """Handle a BTS; it is obeyed only for a flow of this host (docs/sources.md#bts-packet)."""
+        """Handle a BTS; it is obeyed only for a flow of this host (docs/wire-format.md#effect)."""
         if signal is None:
             self._counters.malformed += 1
             return

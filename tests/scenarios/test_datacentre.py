@@ -52,7 +52,10 @@ def test_poisson_gaps_have_the_mean_and_deviation_of_the_exponential_distributio
 
 
 def test_incast_rate_of_the_paper() -> None:
-    """A load of 8 % over 512 hosts at 100G is an incast of 128 x 250 KB every 62.5 us (docs/sources.md#the-paper)."""
+    """A load of 8 % over 512 hosts at 100G is an incast of 128 x 250 KB every 62.5 us.
+
+    docs/paper.md#workloads-metrics-set-ups
+    """
     events = IncastEvents(128, 250_000, 100_000)
     assert events.mean_gap_ns(0.08, 512 * HOST_BPS) == pytest.approx(62_500)
 

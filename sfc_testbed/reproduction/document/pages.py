@@ -133,8 +133,7 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None, notes:
     shown = largest(sets)
     experiment = EXPERIMENTS[shown.experiment]
     lines = [f"{_SOURCE}# {shown.title} ({shown.experiment}, {shown.paper_place})", ""]
-    counted = tally_in_sentences(finding.outcome_text for finding in shown.claims)
-    lines += [f"{counted} {remarks.follows}".rstrip(), ""]
+    lines += [remarks.follows, ""] if remarks.follows else []
     if picture:
         caption = experiment.figure.caption if experiment.figure else ""
         lines += [f"![{shown.experiment}]({picture})", ""]

@@ -258,8 +258,9 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         "The claims are the papers' sentences, restated before the first run, with our limits where a paper gives no "
-        "number. After a first run, buffers and incast messages were made four times as large, in proportion to the "
-        "rate, and claim 16 was changed: it was about the bytes over the failed link.",
+        "number. After a first run, two things were changed. Buffers and incast messages were made four times as large "
+        "as at the 100 Gb/s of the other experiments, because links are four times as fast. Claim 16 is about the time "
+        "for which packets wait for the failed link; before, it was about the bytes over this link.",
         "Unless a claim names a congestion control, it is tested with a static window (named IRN), HPCC and Swift, "
         "or, if it is about SFC, with a static window and HPCC. The least favourable gives the measured value.",
         "Hosts and links have 400 Gb/s, and a ToR has as many uplinks as hosts. Two jobs share the fabric, each on "

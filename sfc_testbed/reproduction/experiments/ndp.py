@@ -127,7 +127,5 @@ EXPERIMENT = Experiment(
         "All FCT slowdowns are of the non-incast traffic.",
         "NDP's timeout is 1 ms, which NDP's paper finds long enough. The SFC paper kept the 50 ms of the simulator "
         "htsim and states that this timeout inflates the tail.",
-        "Both improvements of the SFC paper to htsim are included: a receiver waits after each pull for the "
-        "serialization time of the packet that it requested (byte credits), and NICs serve flows round robin.",
     ),
 )

@@ -540,9 +540,8 @@ EXPERIMENT = Experiment(
     notes=(
         SCALING_NOTE,
         "The claims are the paper's statements about other work in sections 1 and 2, with our limits where it gives "
-        "no number. Two claims are from the abstract of the BFC paper. Five are about Bolt: from the abstract of its "
-        "paper, and from two figures of its authors' simulator (the notebooks `Bolt-incast-Analysis` and "
-        "`Bolt-pru-benchmarks`).",
+        "no number. Those about BFC and Bolt are from the abstracts of their papers and from the simulator of Bolt's "
+        "authors.",
         "Hadoop messages arrive for 1, 1.5 and 3 ms at scales ci, laptop and paper, and RPC messages for 0.4, 0.5 "
         "and 3 ms.",
         "An incast takes from the first start to the last finish of its messages. Its Jain's index is computed from "

@@ -155,7 +155,7 @@ class _Between:
             acknowledged = np.minimum(acknowledged, received + returning_ns + both_ns)
             delay_ns = way.passes_ns + sum(wire.delay_ns for wire in path)
             head_bytes = frames.first_bytes
-            if self.change is PathChange.ANY_FRAME:  # a short last frame may overtake the others
+            if self.change is PathChange.ANY_FRAME:  # the last frame may overtake the others
                 head_bytes = np.minimum(head_bytes, frames.last_bytes)
             reaching = np.minimum(reaching, _crossing_ns(head_bytes, path[:-1]) + delay_ns)
             behind = np.minimum(behind, _crossing_ns(frames.last_bytes, path[1:]) + delay_ns)
