@@ -61,7 +61,7 @@ def pages_of(summaries: Sequence[Summary], remarks: Mapping[str, Remarks], pictu
             own,
             remarks.get(name, Remarks()),
             pictures.get(name),
-            [_FURTHER.sub(")", note) for note in largest(own).current_notes if counts[note] == 1],
+            [_shortened(note) for note in largest(own).current_notes if counts[note] == 1],
         )
         for name, own in experiments.items()
     }
@@ -167,6 +167,12 @@ def _claims(shown: Summary, numbers: Mapping[str, str]) -> list[str]:
         measured = _measured(findings)
         rows.append((number, _joined([finding.claim for finding in findings]), paper, measured, _marked(findings[0])))
     return [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome"), rows)]
+
+
+def _shortened(note: str) -> str:
+    """Return a note about runs in which flows did not finish with one of these runs as an example."""
+    shorter, others = _FURTHER.subn(")", note)
+    return shorter.replace(" (", " (for example ", 1) if others else note
 
 
 def _measured(findings: Sequence[ClaimFinding]) -> str:
