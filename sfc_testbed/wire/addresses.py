@@ -13,11 +13,6 @@ def parse_mac(text: str) -> int:
     return int.from_bytes(bytes(int(part, 16) for part in parts), "big")
 
 
-def format_mac(mac: int) -> str:
-    """Return a 48-bit integer as colon-separated lower-case hex."""
-    return pack_mac(mac).hex(":")
-
-
 def pack_mac(mac: int) -> bytes:
     """Return the six bytes of a MAC address."""
     return mac.to_bytes(6, "big")
@@ -26,8 +21,3 @@ def pack_mac(mac: int) -> bytes:
 def parse_ip(text: str) -> int:
     """Return text such as ``"10.0.0.1"`` as a 32-bit integer. Raise ValueError for any other text."""
     return int(ipaddress.IPv4Address(text))
-
-
-def format_ip(ip: int) -> str:
-    """Return a 32-bit integer as dotted decimal."""
-    return str(ipaddress.IPv4Address(ip))

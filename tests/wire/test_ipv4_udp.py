@@ -2,13 +2,14 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of IPv4 and UDP headers, compared with scapy, of malformed headers and of rewriting the DSCP."""
 
+from ipaddress import IPv4Address
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scapy.layers.inet import IP, UDP
 
 from sfc_testbed.wire import ipv4, udp
-from sfc_testbed.wire.addresses import format_ip
 
 _U32 = st.integers(0, 2**32 - 1)
 
@@ -17,7 +18,13 @@ _U32 = st.integers(0, 2**32 - 1)
 def test_ipv4_header_has_scapys_bytes(source: int, destination: int, payload: int, tos: int) -> None:
     header = ipv4.pack_header(source, destination, 17, payload, tos)
     expected = IP(
-        src=format_ip(source), dst=format_ip(destination), proto=17, tos=tos, id=0, flags="DF", len=20 + payload
+        src=str(IPv4Address(source)),
+        dst=str(IPv4Address(destination)),
+        proto=17,
+        tos=tos,
+        id=0,
+        flags="DF",
+        len=20 + payload,
     )
     assert header == bytes(expected)
 

@@ -2,11 +2,13 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of units, dilation and addresses."""
 
+from ipaddress import IPv4Address
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfc_testbed.wire.addresses import format_ip, format_mac, pack_mac, parse_ip, parse_mac
+from sfc_testbed.wire.addresses import pack_mac, parse_ip, parse_mac
 from sfc_testbed.wire.dilation import Dilation, next_step
 from sfc_testbed.wire.units import bandwidth_delay_bytes, serialization_ns
 
@@ -44,10 +46,9 @@ def test_dilation_refuses_a_rate_that_is_not_positive() -> None:
 
 
 @given(st.integers(0, 2**48 - 1), st.integers(0, 2**32 - 1))
-def test_addresses_round_trip_through_text(mac: int, ip: int) -> None:
-    assert parse_mac(format_mac(mac)) == mac
-    assert int.from_bytes(pack_mac(mac), "big") == mac
-    assert parse_ip(format_ip(ip)) == ip
+def test_addresses_are_read_from_text(mac: int, ip: int) -> None:
+    assert parse_mac(pack_mac(mac).hex(":")) == mac
+    assert parse_ip(str(IPv4Address(ip))) == ip
 
 
 @pytest.mark.parametrize("text", ["", "00:00:00:00:00", "0:0:0:0:0:0", "zz:00:00:00:00:00", "00-00-00-00-00-00"])

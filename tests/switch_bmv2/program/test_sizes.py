@@ -33,7 +33,7 @@ def test_a_smaller_suppression_filter_uses_exactly_its_cells(tmp_path: Path) -> 
         switch.burst("h2", "h4", 50)
         rows = [[switch.register(f"suppression_row_{row}", cell) for cell in range(16)] for row in range(3)]
         assert all(sum(map(bool, row)) > 8 for row in rows)
-        assert switch.counts().bts_suppressed > 20
+        assert switch.counts().total("bts.suppressed") > 20
 
 
 @needs_p4c

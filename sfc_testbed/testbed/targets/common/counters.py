@@ -61,10 +61,6 @@ class SwitchCounts:
         return self.total("bts.sent")
 
     @property
-    def bts_suppressed(self) -> int:
-        return self.total("bts.suppressed")
-
-    @property
     def max_suppression_entries(self) -> int:
         return self.total("bts.max_suppression_entries")
 
