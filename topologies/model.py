@@ -140,6 +140,12 @@ class Topology:
         links = tuple(link for link in self.links if link.a.node in names)
         return replace(self, hosts=hosts, switches=switches, links=links, planes=1)
 
+    def plane_of(self, host: str) -> tuple[Host, ...]:
+        """Return the hosts of the plane of this host, which are the hosts that it can reach."""
+        size = len(self.hosts) // self.planes
+        begin = self.hosts.index(self.host[host]) // size * size
+        return self.hosts[begin : begin + size]
+
     def derived(self, kind: Callable[[Topology], Derived]) -> Derived:
         """Return an object that a class of another module makes of this network. It is made once and kept."""
         if kind not in self._derived:

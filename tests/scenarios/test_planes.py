@@ -31,6 +31,11 @@ def test_planes_are_equal_networks_without_links_between_them() -> None:
     assert {port.peer.node for port in TREE.ports["tor1p3"]} == {"h1p3", "h2p3", "agg1p3", "agg2p3"}
 
 
+def test_a_host_reaches_the_hosts_of_its_plane() -> None:
+    assert [host.name for host in TREE.plane_of("h3p2")] == [f"h{number}p2" for number in range(1, 17)]
+    assert TREE.plane_of("h3") == TREE.hosts[:16]
+
+
 def test_too_many_hosts_in_all_planes_are_refused() -> None:
     with pytest.raises(TopologyError, match="at most 65536 hosts"):
         shape("fat-tree", {"k": 48, "planes": 3}).build()

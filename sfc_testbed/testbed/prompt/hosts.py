@@ -107,9 +107,14 @@ def _ping(session: LiveSession, src: Host, dst: Host, patience_s: int) -> _Ping:
 def _pings(session: LiveSession, hosts: Sequence[Host], patience_s: int) -> list[_Ping]:
     if shutil.which("ping") is None:
         raise VerbError("ping is not installed: on Debian, install iputils-ping")
-    pairs = [(src, dst) for src in hosts for dst in hosts if src != dst]
+    pairs = [(src, dst) for src in hosts for dst in _partners(session, src, hosts) if src != dst]
     with ThreadPoolExecutor(_PINGS_AT_ONCE) as pool:
         return list(pool.map(lambda pair: _ping(session, pair[0], pair[1], patience_s), pairs))
+
+
+def _partners(session: LiveSession, src: Host, hosts: Sequence[Host]) -> Sequence[Host]:
+    """Return the hosts that `src` pings: all of `hosts`, or of the whole network only those of its plane."""
+    return session.topology.plane_of(src.name) if len(hosts) == len(session.topology.hosts) else hosts
 
 
 def _patience_s(session: LiveSession) -> int:
@@ -144,9 +149,10 @@ def _ping_full(session: LiveSession, terminal: Terminal, hosts: Sequence[Host]) 
 
 
 def _pair(session: LiveSession, words: Sequence[str]) -> tuple[Host, Host]:
-    """Return the client and the server: the first and the last host by default, as in Mininet."""
+    """Return the client and the server: the first and the last host (of the first plane) by default, as in Mininet."""
     if not words:
-        return session.topology.hosts[0], session.topology.hosts[-1]
+        first, *_, last = session.topology.first_plane.hosts
+        return first, last
     client, server = (session.host(word) for word in words)
     if client == server:
         raise VerbError("client and server must be different hosts")

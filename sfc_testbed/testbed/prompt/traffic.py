@@ -34,7 +34,8 @@ def incast(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> st
         raise VerbError(f"{count!r} is not a number of senders")
     messages = session.incast(dst, int(count), size_bytes(size), duration_us(sync[0]) if sync else 0)
     senders = ", ".join(message.flow.src for message in messages)
-    return _followed(session, messages, waits, f"{senders} send {messages[0].flow.size_bytes} B each to {dst}")
+    verb, each = ("send", " each") if len(messages) > 1 else ("sends", "")
+    return _followed(session, messages, waits, f"{senders} {verb} {messages[0].flow.size_bytes} B{each} to {dst}")
 
 
 def wait(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:

@@ -139,9 +139,10 @@ class LiveSession:
         """
         self.host(dst)
         sync_us = _read("sync_us", sync_us, "us")
-        others = [host.name for host in self.topology.hosts if host.name != dst]
+        others = [host.name for host in self.topology.plane_of(dst) if host.name != dst]
         if not 1 <= senders <= len(others):
-            raise UsageError(f"{senders} hosts cannot send to {dst}: the network has {len(others)} other hosts")
+            place = "its plane" if self.topology.planes > 1 else "the network"
+            raise UsageError(f"{senders} hosts cannot send to {dst}: {place} has {len(others)} other hosts")
         if not 0 <= sync_us <= 1_000_000:
             raise UsageError("a synchronization window has between 0 and 1000000 us")
         sources = sorted(self._random.sample(others, senders), key=others.index)
