@@ -70,7 +70,7 @@ EXPERIMENT = Experiment(
     title="Fairness: groups join and leave",
     paper="Fig. 15",
     shows="Four groups of four senders join and leave one link, with DCQCN+W. SFC has no effect on fairness and "
-    "convergence. With HPCC, SFC is never triggered.",
+    "convergence.",
     scenario=SCENARIO,
     grids={"ci": Grid(_SCHEMES), "laptop": Grid(_SCHEMES), "paper": Grid(_SCHEMES)},
     claims=(
@@ -122,7 +122,7 @@ EXPERIMENT = Experiment(
         goodput_by_class("without SFC", _WITHOUT),
     ),
     notes=(
-        "Jain's index inside a group is computed from each flow's mean rate (size divided by FCT), and the index "
-        "over time from the goodput in each interval of the trace.",
+        "Jain's index (1: all rates are equal) inside a group is computed from each flow's mean rate (size divided by "
+        "FCT), and the index over time from the goodput in each interval of the trace.",
     ),
 )

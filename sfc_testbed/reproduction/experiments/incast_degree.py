@@ -124,8 +124,5 @@ EXPERIMENT = Experiment(
         over_axis("peak buffer", _CURVES, _AXIS, PEAK_BUFFER),
         over_axis("tail latency", _CURVES, _AXIS, MEAN_P99_OVER_SIZES),
     ),
-    notes=(
-        "Scales ci and laptop have 32 and 48 hosts, packets of 4000 B, and evenly spaced incasts. As many senders "
-        "start per microsecond as in the paper.",
-    ),
+    notes=("Scales ci and laptop have 32 and 48 hosts, packets of 4000 B, and evenly spaced incasts.",),
 )

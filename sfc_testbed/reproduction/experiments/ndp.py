@@ -122,10 +122,9 @@ EXPERIMENT = Experiment(
     notes=(
         SCALING_RULE,
         "The start intervals on the axis are the paper's. Smaller scales multiply them and the size of NDP's header "
-        "queue by senders / 128. Packets carry 1,000 B at every scale, because larger packets would be trimmed to "
-        "too few headers for a burst.",
-        "All FCT slowdowns are of the non-incast traffic.",
+        "queue by senders / 128. Packets carry 1,000 B at every scale, because larger packets would leave too few "
+        "headers to fill this queue.",
         "NDP's timeout is 1 ms, which NDP's paper finds long enough. The SFC paper kept the 50 ms of the simulator "
-        "htsim and states that this timeout inflates the tail.",
+        "htsim.",
     ),
 )

@@ -68,8 +68,7 @@ EXPERIMENT = Experiment(
     title="Robustness: thresholds, suppression period, deployment",
     paper="Fig. 11",
     shows="P95 hardly differs between four pairs of the thresholds Q_tg and Q_th (Fig. 11), and between suppression "
-    "periods of 0.5, 1 and 2 RTT (section 3.1). SFC on ToRs only has most of the benefit of SFC on every switch "
-    "(section 5.3).",
+    "periods of 0.5, 1 and 2 RTT (section 3.1).",
     scenario=PARAMETERS,
     grids={"ci": _GRID, "laptop": _GRID, "paper": _GRID},
     claims=(

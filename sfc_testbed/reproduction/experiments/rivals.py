@@ -300,9 +300,8 @@ def _sizes(place: Mapping[str, str]) -> tuple[Column, ...]:
 EXPERIMENT = Experiment(
     title="Rivals: every congestion control alone and with SFC, and other flow controls",
     paper="Section 2",
-    shows="The paper compares SFC in words with congestion controls, hop-by-hop flow control, OnRamp and NDP. It "
-    "says that SFC complements congestion control, that congestion control alone reacts to an incast too late, and "
-    "that hop-by-hop flow control slows traffic that is not congested.",
+    shows="The paper says that SFC complements congestion control, that congestion control alone reacts to an incast "
+    "too late, and that hop-by-hop flow control slows traffic that is not congested.",
     is_in_validate_all=False,
     scenario=RIVALS,
     grids={
@@ -500,7 +499,7 @@ EXPERIMENT = Experiment(
     ),
     figure=paper_figure(
         "P99 FCT slowdown of the non-incast traffic, duration of an all-reduce beside an incast, and peak buffer, by "
-        "congestion control. PFC and BFC run with go-back-N, the others with IRN.",
+        "congestion control. PFC and BFC run with go-back-N.",
         _over_controls("Hadoop 50 %", slowdown(99), _HADOOP),
         _over_controls("RPC 30 %", slowdown(99), _RPC),
         _over_controls("all-reduce", RING_SLOWDOWN, _RING),
@@ -539,12 +538,9 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         SCALING_NOTE,
-        "The claims are the paper's statements about other work in sections 1 and 2, with our limits where it gives "
-        "no number. Those about BFC and Bolt are from the abstracts of their papers and from the simulator of Bolt's "
-        "authors.",
-        "Hadoop messages arrive for 1, 1.5 and 3 ms at scales ci, laptop and paper, and RPC messages for 0.4, 0.5 "
-        "and 3 ms.",
-        "An incast takes from the first start to the last finish of its messages. Its Jain's index is computed from "
-        "the mean rates of its messages, and averaged over incasts.",
+        "The claims are the paper's statements about other work in sections 1 and 2, except that those about BFC and "
+        "Bolt are from the abstracts of their papers and from the simulator of Bolt's authors.",
+        "The time of an incast is from the first start to the last finish of its messages. Its Jain's index is "
+        "computed from the mean rates of its messages, and averaged over incasts.",
     ),
 )

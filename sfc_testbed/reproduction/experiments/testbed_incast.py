@@ -155,8 +155,7 @@ EXPERIMENT = Experiment(
     ),
     notes=(
         "The network is the paper's at every scale, but messages are shorter.",
-        "DCQCN limits the bytes in flight to a window of rate x base RTT, at least one packet, like the NICs that "
-        "the paper describes.",
+        "DCQCN limits the bytes in flight to a window of rate x base RTT, at least one packet, as in the paper.",
         "The feedback delay is the time until a pause reaches a sender. Here the sender's own ToR answers from its "
         "cache, so the delay is a round trip to this ToR plus 0.6 us to build a BTS: 3.6 us with the paper's links. "
         "In claim 4, links to hosts have a delay of 2.7 us, which gives the paper's 6 us.",
