@@ -4,8 +4,9 @@
 
     .venv/bin/python examples/lecture/lesson.py [PART ...]
 
-20 hosts of other racks send 500 KB each to h32, while all hosts send small messages to the hosts of h32's rack. Each
-part compares schemes with the same messages; without a name all parts run. The runs are simulated and need no root.
+20 hosts of other racks send 500 KB each to h32, while the other 11 hosts send small messages to the hosts of h32's
+rack. Each part compares schemes with the same messages; without a name all parts run. The runs are simulated and need
+no root.
 """
 
 import sys

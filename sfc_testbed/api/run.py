@@ -82,7 +82,7 @@ class Run:
         if schema is None or name not in self.traces:
             if name == _CONGESTION:
                 raise UsageError(
-                    f"{self.folder}: no trace of the congestion control; set transport.cc_trace_ns, such as 1000"
+                    f"{self.folder}: no trace of the congestion control; set transport.cc_trace_ns or cc_trace_rtt"
                 )
             known = ", ".join(self.traces) or "none"
             raise UsageError(f"{self.folder}: no trace {shown(name)}; choose from {known}{nearest(name, self.traces)}")
@@ -121,7 +121,7 @@ class Run:
 
     @cached_property
     def congestion(self) -> pl.DataFrame:
-        """Window, rate and round trip over time, if `transport.cc_trace_ns` was set."""
+        """Window, rate and round trip over time, if `transport.cc_trace_ns` or `cc_trace_rtt` was set."""
         return self.trace(_CONGESTION)
 
     @cached_property

@@ -35,7 +35,7 @@ EXIT_CODES: Mapping[int, str] = {
     EXIT_DONE: "done",
     EXIT_UNEXPECTED: "unexpected error: a message of one line names the file with the traceback",
     EXIT_BAD_INPUT: "bad input: a message of one line; nothing was started or written",
-    EXIT_INVALID: "not to be trusted: an invalid verdict, a failed job or --exec line, or damaged files",
+    EXIT_INVALID: "do not trust the result: an invalid verdict, a failed run or --exec line, or damaged files",
     EXIT_CLAIM: "--strict: a claim does not hold, or a result is out of tolerance; check: a class fails a test",
     EXIT_UNFINISHED: "work unfinished: flows did not complete within the run's time (run, compare, sweep, report)",
     EXIT_INTERRUPTED: "interrupted by Ctrl-C or SIGTERM: a message of one line says what was kept",
