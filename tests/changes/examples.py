@@ -537,7 +537,7 @@ _PAGE = (
 )
 
 PLOT_OF_A_PAGE = Change(
-    "plot of a page",
+    "plot in reports of runs",
     {},
     {
         "sfc_testbed/analysis/report/plots.py": {

@@ -139,7 +139,7 @@ def tail_latency(
     return Experiment(
         title=f"Tail latency: {traffic} with 8 % incast, HPCC",
         paper=paper,
-        shows="The figure has the same panels, for IRN (no flow control), OnRamp and SFC.",
+        shows="The paper's figure has the three panels of ours, for IRN (no flow control), OnRamp and SFC.",
         scenario=scenario,
         grids={"ci": grid, "laptop": grid, "paper": grid},
         claims=(*CLAIMS, *more_claims),
