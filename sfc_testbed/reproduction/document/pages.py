@@ -261,7 +261,7 @@ def _basis(summary: Summary) -> str:
     of = "the median over " if len(summary.seeds) > 1 else "the result of "
     verdicts = "" if _is_faithful(summary) else f" Verdicts of the runs: {', '.join(summary.verdicts) or NOTHING}."
     former = f" The runs were made {_FORMER_NOTE}." if summary.has_former_paths else ""
-    ours = " *Ours* are claims that the paper does not make, or that our set-up decides."
+    ours = " *Ours* are claims that the paper does not make, or whose outcome follows from our set-up."
     marks = ours if any(finding.is_ours for finding in summary.claims) else ""
     return (
         f"[*Measured*]({SUMMARY_PAGE}#how-to-read-the-results) is {of}{_seeds(summary)} at scale {summary.scale} "

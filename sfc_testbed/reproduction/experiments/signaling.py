@@ -188,7 +188,7 @@ EXPERIMENT = Experiment(
         f"A sender has at most {WINDOW_BYTES:,} B in flight, which is the paper's 13 MB divided by 63 senders. This "
         "cap alone decides the level at which the queue settles with OnRamp and peaks with egress BTS, so claims 1 "
         "and 2 are ours.",
-        "Every scale has the paper's size. Scale laptop runs live on Mininet, which needs root, except the runs with "
-        "delays of 1 and 5 us between the ToRs.",
+        "Every scale has the paper's size. Scale laptop runs live on Mininet, which needs root. Only its runs with "
+        "delays of 1 and 5 us between the ToRs are virtual.",
     ),
 )
