@@ -12,12 +12,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, field_validator, model_validator
 
-from sfc_testbed.topologies.model import Topology, TopologyBuilder
+from sfc_testbed.topologies.model import MAX_PLANES, Topology, TopologyBuilder
 from sfc_testbed.topologies.shape import Count, Delay, Racks, Rate, Shape
 
 _MOST_K = 64
 """A fat tree of 64 ports has 65,536 hosts."""
-Planes = Annotated[int, Field(ge=1, le=16)]
+Planes = Annotated[int, Field(ge=1, le=MAX_PLANES)]
 _PLANES = (
     "Equal networks without links between them; each server has a NIC in every plane. Messages of jobs are split over "
     "all planes, and other flows take a random one."

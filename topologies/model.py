@@ -22,6 +22,7 @@ MAX_PORT = 509
 MAX_HOSTS, MAX_SWITCHES = 65_536, 16_384
 """Our limits, so that a typing error does not fill the memory. A BTS and the MAC addresses of ports hold the
 number of a switch in 16 bits."""
+MAX_PLANES = 16
 _WIDE_PREFIX, _NARROW_PREFIX = 16, 22
 """Lengths of the prefixes of ToRs. A /22 holds more hosts than a switch has ports, and 10.0.0.0/8 has 16,384."""
 MAX_WIDE_TORS = 255
@@ -140,11 +141,16 @@ class Topology:
         links = tuple(link for link in self.links if link.a.node in names)
         return replace(self, hosts=hosts, switches=switches, links=links, planes=1)
 
+    @cached_property
+    def plane(self) -> Mapping[str, int]:
+        """The plane of each host, from 0."""
+        size = len(self.hosts) // self.planes
+        return {host.name: number // size for number, host in enumerate(self.hosts)}
+
     def plane_of(self, host: str) -> tuple[Host, ...]:
         """Return the hosts of the plane of this host, which are the hosts that it can reach."""
-        size = len(self.hosts) // self.planes
-        begin = self.hosts.index(self.host[host]) // size * size
-        return self.hosts[begin : begin + size]
+        size, plane = len(self.hosts) // self.planes, self.plane[host]
+        return self.hosts[plane * size : (plane + 1) * size]
 
     def derived(self, kind: Callable[[Topology], Derived]) -> Derived:
         """Return an object that a class of another module makes of this network. It is made once and kept."""
@@ -245,7 +251,8 @@ class TopologyBuilder:
     _links: list[Link] = field(default_factory=list)
     _next_port: dict[str, int] = field(default_factory=dict)
     _tors: int = 0
-    _planes: int = 1
+    planes: int = 1
+    """The number of planes. `repeat` makes them; otherwise each has an equal part of the hosts and of the switches."""
 
     def repeat(self, planes: int) -> None:
         """Repeat all nodes and links so that there are `planes` equal networks; plane 2 of h1 is h1p2."""
@@ -269,7 +276,7 @@ class TopologyBuilder:
                 )
                 for link in links
             ]
-        self._planes = planes
+        self.planes = planes
 
     def add_switch(self, name: str, *, has_hosts: bool, pass_latency_ns: int | None = None) -> str:
         """Add a switch; one with hosts gets a prefix for their addresses. The builder has the default latency."""
@@ -304,7 +311,7 @@ class TopologyBuilder:
         switches = tuple(self._numbered_switches())
         hosts = tuple(self._addressed_hosts({switch.name: switch for switch in switches}))
         return Topology(
-            self.name, dict(self.parameters), hosts, switches, tuple(self._links), tuple(notes), self._planes
+            self.name, dict(self.parameters), hosts, switches, tuple(self._links), tuple(notes), self.planes
         )
 
     def _numbered_switches(self) -> Iterator[Switch]:

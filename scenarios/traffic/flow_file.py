@@ -312,6 +312,8 @@ def check_flow(flow: FlowRequest, topology: Topology) -> None:
     """Raise ScenarioError, one line, for a flow that is impossible in this network."""
     for name in (flow.src, flow.dst):
         check_host(name, topology)
+    if topology.planes > 1 and topology.plane[flow.src] != topology.plane[flow.dst]:
+        raise ScenarioError(f"{flow.src} and {flow.dst} are in different planes, which have no link between them")
     for name, value, least, most, unit in (
         ("size_bytes", flow.size_bytes, 1, MAX_SIZE_BYTES, " B"),
         ("start_ns", flow.start_ns, 0, MAX_START_NS, " ns"),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ import pytest
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.planes import over_planes
+from sfc_testbed.scenarios.model.scenario import ScenarioError
+from sfc_testbed.scenarios.traffic.flow_file import read_flows
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 from sfc_testbed.topologies.model import TopologyError
 from sfc_testbed.topologies.shapes import shape
@@ -105,3 +108,10 @@ def test_messages_of_a_queue_pair_stay_on_one_plane() -> None:
         planes.setdefault((flow.src.partition("p")[0], flow.queue_pair), set()).add(_plane(flow.src))
     assert all(len(used) == 1 for (_, pair), used in planes.items() if pair)
     assert any(len(used) == 3 for (_, pair), used in planes.items() if not pair)
+
+
+def test_a_flow_list_between_planes_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "flows.csv"
+    path.write_text("src,dst,size_bytes,start_ns,tag\nh1p2,h2p2,1000,0,a\nh1,h2p2,1000,0,a\n")
+    with pytest.raises(ScenarioError, match="line 3: h1 and h2p2 are in different planes"):
+        read_flows(path, TREE)

@@ -53,6 +53,8 @@ class Description:
     """Latencies of switches, where the file has them."""
     notes: Sequence[str] = ()
     """Sentences about content of the file that is not used."""
+    planes: int = 1
+    """The number of networks without links between them. Each has an equal part of the hosts and of the switches."""
 
 
 def bounded_rate(text: str, line: int | None = None) -> int:
@@ -98,7 +100,9 @@ def check(described: Description) -> None:
     if lonely:
         raise NetworkFileError(f"host {shown(lonely[0])} has no link")
     _check_ports(described, switches)
-    _check_connected(described)
+    _check_planes(described)
+    for plane in range(described.planes):
+        _check_connected(described, _part(described.hosts, plane, described.planes))
 
 
 def _refused(
@@ -147,12 +151,37 @@ def _check_ports(described: Description, switches: set[str]) -> None:
                 )
 
 
-def _check_connected(described: Description) -> None:
+def _part(nodes: Sequence[str], plane: int, planes: int) -> Sequence[str]:
+    size = len(nodes) // planes
+    return nodes[plane * size : (plane + 1) * size]
+
+
+def _check_planes(described: Description) -> None:
+    planes = described.planes
+    for kind, nodes in (("hosts", described.hosts), ("switches", described.switches)):
+        if len(nodes) % planes:
+            raise NetworkFileError(f"{len(nodes)} {kind} cannot be divided among {planes} planes")
+    plane_of = {
+        node: plane
+        for nodes in (described.hosts, described.switches)
+        for plane in range(planes)
+        for node in _part(nodes, plane, planes)
+    }
+    for number, link in enumerate(described.links):
+        if plane_of[link.a] != plane_of[link.b]:
+            raise NetworkFileError(
+                f"{shown(link.a)} and {shown(link.b)} are linked, but are in different planes",
+                described.line_of(number),
+            )
+
+
+def _check_connected(described: Description, hosts: Sequence[str]) -> None:
+    """Raise NetworkFileError unless there are paths between all these hosts."""
     peers: dict[str, list[str]] = {node: [] for node in (*described.hosts, *described.switches)}
     for link in described.links:
         peers[link.a].append(link.b)
         peers[link.b].append(link.a)
-    first = described.hosts[0]
+    first = hosts[0]
     reached = {first}
     waiting = [first]
     while waiting:
@@ -160,11 +189,11 @@ def _check_connected(described: Description) -> None:
             if peer not in reached:
                 reached.add(peer)
                 waiting.append(peer)
-    cut = [host for host in described.hosts if host not in reached]
+    cut = [host for host in hosts if host not in reached]
     if cut:
         raise NetworkFileError(
             f"the network is disconnected: no path from {shown(first)} to {shown(cut[0])} "
-            f"({len(cut)} of {len(described.hosts)} hosts are out of reach)"
+            f"({len(cut)} of {len(hosts)} hosts are out of reach)"
         )
 
 

@@ -79,6 +79,7 @@ class _Construction:
         switches = kept_names(described.switches, "s", taken)
         builder = shape.new_builder()
         builder.name = self.file.name
+        builder.planes = described.planes
         tors = {end for link in described.links for end in (link.a, link.b) if {link.a, link.b} & hosts.keys()}
         for name, ours in switches.items():
             builder.add_switch(ours, has_hosts=name in tors, pass_latency_ns=described.pass_latency_ns.get(name))

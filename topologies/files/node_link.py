@@ -4,7 +4,8 @@
 
 `nodes` have an `id`, and `links` (or `edges`) a `source` and a `target`. A node with a `type` of `host` or `switch` is
 one; p4-utils' graphs have `isHost` instead. Without either, nodes with one link are hosts. A link may have `rate_bps`
-and `delay_ns`, or `rate` and `delay` with a unit, or Mininet's `bw` in Mb/s (docs/sources.md#network-files).
+and `delay_ns`, or `rate` and `delay` with a unit, or Mininet's `bw` in Mb/s (docs/sources.md#network-files). The
+graph's attribute `planes` is the number of separate networks (ours), whose hosts and switches follow one another.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sfc_testbed.topologies.files.description import (
     bounded_rate,
 )
 from sfc_testbed.topologies.files.json_text import line_of
-from sfc_testbed.topologies.model import Topology
+from sfc_testbed.topologies.model import MAX_PLANES, Topology
 
 _TYPES = {"host": True, "server": True, "switch": False}
 _RATES = {"rate_bps": "{}bps", "rate": "{}", "bw": "{}Mbps"}
@@ -68,7 +69,16 @@ def read_node_link(content: Mapping[str, Any], text: str) -> Description:
         links,
         partial(_line_of_link, text, key),
         may_repeat=content.get("multigraph") is True,
+        planes=_planes(content),
     )
+
+
+def _planes(content: Mapping[str, Any]) -> int:
+    graph = content.get("graph")
+    planes = graph.get("planes", 1) if isinstance(graph, dict) else 1
+    if type(planes) is not int or not 1 <= planes <= MAX_PLANES:
+        raise NetworkFileError(f"planes: must be a whole number from 1 to {MAX_PLANES}, not {shown(planes)}")
+    return planes
 
 
 def _line_of_link(text: str, key: str, number: int) -> int:
@@ -135,4 +145,5 @@ def as_node_link(topology: Topology) -> dict[str, Any]:
         }
         for number, link in enumerate(topology.links)
     ]
-    return {"directed": False, "multigraph": True, "graph": {"name": topology.name}, "nodes": nodes, "links": links}
+    graph = {"name": topology.name} | ({"planes": topology.planes} if topology.planes > 1 else {})
+    return {"directed": False, "multigraph": True, "graph": graph, "nodes": nodes, "links": links}

@@ -80,3 +80,27 @@ def test_other_files_are_refused(text: str, words: str) -> None:
     with pytest.raises(TopologyError) as refused:
         network(text)
     assert words in str(refused.value)
+
+
+def test_planes_are_the_same_after_export() -> None:
+    original = shape("rail", {"pods": 1, "planes": 3}).build()
+    again = network(json.dumps(as_node_link(original)))
+    assert (again.hosts, again.switches, set(again.links)) == (original.hosts, original.switches, set(original.links))
+    assert again.planes == 3
+
+
+@pytest.mark.parametrize(
+    ("planes", "message"),
+    [
+        ("2", "planes: must be a whole number from 1 to 16, not '2'"),
+        (17, "planes: must be a whole number from 1 to 16, not 17"),
+        (3, "16 hosts cannot be divided among 3 planes"),
+        (4, "line 1: 'h5' and 'rail1' are linked, but are in different planes"),
+        (1, "the network is disconnected: no path from 'h1' to 'h1p2' [(]8 of 16 hosts are out of reach[)]"),
+    ],
+)
+def test_planes_are_separate_networks_of_equal_size(planes: object, message: str) -> None:
+    graph = as_node_link(shape("rail", {"pods": 1, "servers_per_pod": 2, "spines": 4, "planes": 2}).build())
+    graph["graph"]["planes"] = planes
+    with pytest.raises(TopologyError, match=message):
+        network(json.dumps(graph))
