@@ -207,7 +207,10 @@ def wait_until_measuring(folder: Path) -> None:
 
 @contextmanager
 def dask_cluster(folder: Path, *options: str, workers: int = 1) -> Iterator[str]:
-    """Start a Dask scheduler and workers without this tree on their path, and yield the scheduler's address."""
+    """Start a Dask scheduler and workers without this tree on their path, and yield the scheduler's address.
+
+    All workers have joined by then.
+    """
     file = folder / "scheduler.json"
     with ExitStack() as stack:
 
@@ -223,6 +226,8 @@ def dask_cluster(folder: Path, *options: str, workers: int = 1) -> Iterator[str]
         await_file(folder, "scheduler.json", scheduler)
         assert comes_true(lambda: bool(file.read_text()))  # the scheduler creates the file before it writes it
         start("worker", "--nworkers", str(workers), "--nthreads", "1", "--local-directory", str(folder / "scratch"))
+        log = folder / "scheduler.log"
+        assert comes_true(lambda: log.read_text().count("Register worker") >= workers)
         yield json.loads(file.read_text())["address"]
 
 
