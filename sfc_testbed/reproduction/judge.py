@@ -104,7 +104,7 @@ def conclude(
 ) -> tuple[Reproduction, list[Results]]:
     """Return the findings about every claim, and the measurements by seed.
 
-    Failed, interrupted and invalid runs are left out.
+    Failed, interrupted and invalid runs are left out, and tables of which no run is left.
     """
     measurements = []
     runs = []
@@ -137,6 +137,7 @@ def conclude(
         Results(scale, tuple(measurement for measurement in measurements if measurement.point.seed == seed))
         for seed in seeds
     ] or [Results(scale, ())]
+    measured = (measured_table(table, by_seed) for table in experiment.tables)
     return (
         Reproduction(
             experiment=experiment.name,
@@ -147,7 +148,7 @@ def conclude(
             runs=tuple(runs),
             failures=tuple(failures),
             notes=(*experiment.notes, *_unfinished(measurements)),
-            tables=tuple(measured_table(table, by_seed) for table in experiment.tables),
+            tables=tuple(table for table in measured if table.rows),
             seeds=seeds,
             clock=_other_clock(measurements),
         ),

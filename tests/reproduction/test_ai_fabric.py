@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,11 +22,14 @@ from sfc_testbed.reproduction.experiments.ai_fabric_claims import (
     SLOW_LINK_SHARE,
 )
 from sfc_testbed.reproduction.jobs import ExperimentJob, jobs_of
+from sfc_testbed.reproduction.judge import Case, judge_case
 from sfc_testbed.reproduction.model.experiment import Column, Measurement, NotMeasured, Point, Results, TableSpec, judge
 from sfc_testbed.reproduction.model.quantities import CORE_QUEUE, PEAK_BUFFER, RESENT_LOSS, RESENT_REORDERING
+from sfc_testbed.reproduction.record import read_reproduction
 from sfc_testbed.reproduction.tables import measured_table
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.jobs.job import JobFailed
 from sfc_testbed.testbed.plan.plan import plan_run
 
 AI_FABRIC = EXPERIMENTS["ai-fabric"]
@@ -151,3 +155,12 @@ def test_a_table_has_a_row_for_each_place_and_its_columns_may_have_schemes() -> 
     both = measured_table(TableSpec("Peaks", (column,), ("irn", "sfc"), places, "load balancing"), by_seed)
     assert both.headings == ("load balancing", "scheme", "peak")
     assert both.rows == (("ecmp", "irn", "2 MB"), ("ecmp", "sfc", "1 MB"))
+
+
+def test_a_page_is_written_without_the_tables_of_failed_runs(tmp_path: Path) -> None:
+    jobs = jobs_of(AI_FABRIC, "ci")
+    runs = tuple((job.point.label, JobFailed(reason="no memory left")) for job in jobs)
+    judge_case(Case(experiment="ai-fabric", scale="ci", folder=tmp_path, runs=runs))
+    reproduction = read_reproduction(tmp_path).reproduction
+    assert (len(reproduction.failures), reproduction.tables) == (len(jobs), ())
+    assert "no memory left" in (tmp_path / "report.html").read_text()
