@@ -19,8 +19,8 @@ _MOST_K = 64
 """A fat tree of 64 ports has 65,536 hosts."""
 Planes = Annotated[int, Field(ge=1, le=MAX_PLANES)]
 _PLANES = (
-    "Equal networks without links between them; each server has a NIC in every plane. Messages of jobs are split over "
-    "all planes, and other flows take a random one."
+    "Equal networks without links between them; each server has a NIC in every plane. Messages of jobs, and messages "
+    "that wait for one another, are split over all planes. Each other flow takes a random plane."
 )
 
 

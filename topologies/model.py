@@ -23,6 +23,7 @@ MAX_HOSTS, MAX_SWITCHES = 65_536, 16_384
 """Our limits, so that a typing error does not fill the memory. A BTS and the MAC addresses of ports hold the
 number of a switch in 16 bits."""
 MAX_PLANES = 16
+"""Our limit of the planes of a network."""
 _WIDE_PREFIX, _NARROW_PREFIX = 16, 22
 """Lengths of the prefixes of ToRs. A /22 holds more hosts than a switch has ports, and 10.0.0.0/8 has 16,384."""
 MAX_WIDE_TORS = 255
@@ -147,8 +148,8 @@ class Topology:
         size = len(self.hosts) // self.planes
         return {host.name: number // size for number, host in enumerate(self.hosts)}
 
-    def plane_of(self, host: str) -> tuple[Host, ...]:
-        """Return the hosts of the plane of this host, which are the hosts that it can reach."""
+    def hosts_in_plane_of(self, host: str) -> tuple[Host, ...]:
+        """Return the hosts in the plane of a host: those that it can reach, and itself."""
         size, plane = len(self.hosts) // self.planes, self.plane[host]
         return self.hosts[plane * size : (plane + 1) * size]
 

@@ -35,8 +35,8 @@ def test_planes_are_equal_networks_without_links_between_them() -> None:
 
 
 def test_a_host_reaches_the_hosts_of_its_plane() -> None:
-    assert [host.name for host in TREE.plane_of("h3p2")] == [f"h{number}p2" for number in range(1, 17)]
-    assert TREE.plane_of("h3") == TREE.hosts[:16]
+    assert [host.name for host in TREE.hosts_in_plane_of("h3p2")] == [f"h{number}p2" for number in range(1, 17)]
+    assert TREE.hosts_in_plane_of("h3") == TREE.hosts[:16]
 
 
 def test_too_many_hosts_in_all_planes_are_refused() -> None:
@@ -54,7 +54,7 @@ def _plane(host: str) -> str:
 
 
 def test_flows_of_servers_are_spread_over_planes_by_the_seed() -> None:
-    """Both ends of a flow are in one plane, and servers, sizes and times are those of one plane."""
+    """Both ends of a flow are in one plane. Servers, sizes and times are as in a network of one plane."""
     plan = _planned("datacentre", arrivals_us=300)
     assert all(_plane(flow.src) == _plane(flow.dst) for flow in plan.flows)
     counts = Counter(_plane(flow.src) for flow in plan.flows)

@@ -122,7 +122,8 @@ class _Schedule:
             what = "any source" if peer == -1 else "any tag"
             raise TraceError(place, f"{kind} with {what} (-1): which message it matches depends on timing; name it")
         if peer >= self._trace.ranks:
-            raise TraceError(place, f"rank {peer}: num_ranks is {self._trace.ranks}, so ranks are below")
+            ranks = self._trace.ranks
+            raise TraceError(place, f"rank {peer}: ranks are 0 to {ranks - 1}, because num_ranks is {ranks}")
         if peer == self._rank:
             raise TraceError(place, f"rank {self._rank} sends to itself; use calc for a copy")
         if int(statement["nic"] or 0) and not self._shares_nics:

@@ -103,7 +103,7 @@ def iperf3_hosts(plan: RunPlan) -> tuple[Host, Host]:
     hosts = plan.topology.hosts
     server = plan.topology.host[receivers.most_common(1)[0][0]] if receivers else hosts[-1]
     senders = {flow.src for flow in plan.flows}
-    others = [host for host in plan.topology.plane_of(server.name) if host != server]
+    others = [host for host in plan.topology.hosts_in_plane_of(server.name) if host != server]
     if not others:
         raise RunError("a background needs at least two hosts")
     preferred = [host for host in others if host.name not in senders and host.switch != server.switch]

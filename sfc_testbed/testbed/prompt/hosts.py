@@ -114,7 +114,7 @@ def _pings(session: LiveSession, hosts: Sequence[Host], patience_s: int) -> list
 
 def _partners(session: LiveSession, src: Host, hosts: Sequence[Host]) -> Sequence[Host]:
     """Return the hosts that `src` pings: all of `hosts`, or of the whole network only those of its plane."""
-    return session.topology.plane_of(src.name) if len(hosts) == len(session.topology.hosts) else hosts
+    return session.topology.hosts_in_plane_of(src.name) if len(hosts) == len(session.topology.hosts) else hosts
 
 
 def _patience_s(session: LiveSession) -> int:
@@ -151,8 +151,8 @@ def _ping_full(session: LiveSession, terminal: Terminal, hosts: Sequence[Host]) 
 def _pair(session: LiveSession, words: Sequence[str]) -> tuple[Host, Host]:
     """Return the client and the server: the first and the last host (of the first plane) by default, as in Mininet."""
     if not words:
-        first, *_, last = session.topology.first_plane.hosts
-        return first, last
+        hosts = session.topology.first_plane.hosts
+        return hosts[0], hosts[-1]
     client, server = (session.host(word) for word in words)
     if client == server:
         raise VerbError("client and server must be different hosts")

@@ -31,7 +31,7 @@ def open_prompt(request: RunSpec, console: Console, script: IO[str] | None = Non
         switches = f"{len(session.switches)} switch{'es' * (len(session.switches) > 1)}"
         containers = session.network.emulation.containers
         kind = "hosts" if containers is None else f"hosts (containers of {containers.image})"
-        most = len(session.topology.plane_of(hosts[-1].name)) - 1
+        most = len(session.topology.hosts_in_plane_of(hosts[-1].name)) - 1
         console.print(
             f"{switches} and {len(hosts)} {kind} are up, {session.dilation.factor} times slower than the model: "
             f"try `pingall`, `incast {hosts[-1].name} {most} 250KB`, `queues`, `flows`, "

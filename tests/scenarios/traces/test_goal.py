@@ -86,7 +86,7 @@ ALONE = ("s: send 1b to 1", "recv 1b from 0")
         (_goal("l1: calc 1\nl1: calc 2", ""), "^line 4: the label 'l1' is already in line 3$"),
         (_goal("recv 5b from -1", ""), r"^line 3: recv with any source \(-1\): which message it matches depends"),
         (_goal("recv 5b from 1 tag -1", ""), r"^line 3: recv with any tag \(-1\)"),
-        (_goal("send 5b to 2", ""), "^line 3: rank 2: num_ranks is 2, so ranks are below$"),
+        (_goal("send 5b to 2", ""), "^line 3: rank 2: ranks are 0 to 1, because num_ranks is 2$"),
         (_goal("send 5b to 0", ""), "^line 3: rank 0 sends to itself; use calc for a copy$"),
         (_goal("send 5b to 1 nic 3", ""), "^line 3: nic 3: a host has one NIC; .* --set shared_nic=true$"),
         (_goal("send 5b to 1 tag 4", ""), "^line 3: rank 0 sends to rank 1 with tag 4, but rank 1 has no matching rec"),

@@ -139,7 +139,7 @@ class LiveSession:
         """
         self.host(dst)
         sync_us = _read("sync_us", sync_us, "us")
-        others = [host.name for host in self.topology.plane_of(dst) if host.name != dst]
+        others = [host.name for host in self.topology.hosts_in_plane_of(dst) if host.name != dst]
         if not 1 <= senders <= len(others):
             place = "its plane" if self.topology.planes > 1 else "the network"
             raise UsageError(f"{senders} hosts cannot send to {dst}: {place} has {len(others)} other hosts")
