@@ -101,7 +101,7 @@ def _claims_by_set(sets: Sequence[Summary]) -> Fitted:
     """Return a table with the median and the outcome of each claim in every set."""
     findings = [{finding.claim: finding for finding in summary.claims} for summary in sets]
     rows = [
-        (claim, *(f"{own[claim].median}: {own[claim].outcome}" if claim in own else NOTHING for own in findings))
+        (claim, *(f"{own[claim].brief}: {own[claim].outcome}" if claim in own else NOTHING for own in findings))
         for claim in dict.fromkeys(claim for own in findings for claim in own)
     ]
     headings = ("claim", *(summary.heading for summary in sets))
@@ -119,7 +119,7 @@ def _set_cells(summary: Summary) -> tuple[str, ...]:
         f"{ours.count(HOLDS)} of {len(ours)}" if ours else NOTHING,
         str(summary.runs),
         *_wall_times(summary),
-        f"{day}{', former paths' if summary.has_former_paths else ''}",
+        day,
     )
 
 

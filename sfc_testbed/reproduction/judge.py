@@ -184,13 +184,12 @@ def _finding(claim: Claim, by_seed: Sequence[Measured]) -> ClaimFinding:
     known = sorted((row for row in by_seed if row.value is not None), key=lambda row: row.value or 0.0)
     is_complete = len(known) == len(by_seed)
     median = known[len(known) // 2] if is_complete else next(row for row in by_seed if row.value is None)
-    text = median.text
-    if is_complete and len(known) > 1:
-        text += f"; {_range(known)} over {len(known)} seeds"
     return ClaimFinding(
         claim=claim.claim,
         paper=claim.paper,
-        measured=text,
+        text=median.text,
+        evidence=median.evidence,
+        range_over_seeds=_range(known) if is_complete and len(known) > 1 else "",
         value=_rounded(median.value),
         values=tuple(_rounded(row.value) for row in by_seed),
         outcome=outcome_of([row.holds for row in by_seed]),

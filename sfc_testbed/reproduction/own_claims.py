@@ -103,7 +103,7 @@ def _finding(claim: Claim, measured: Measured) -> HeldClaim:
     return HeldClaim(
         claim=claim.claim,
         expected=claim.paper,
-        measured=measured.text,
+        measured=measured.full_text,
         value=measured.value,
         holds=measured.holds,
     )

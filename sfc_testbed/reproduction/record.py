@@ -15,9 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from sfc_testbed.analysis.formatting import format_ratio
 from sfc_testbed.analysis.report.html_pages import REPORT_FILE
-from sfc_testbed.analysis.results.outcome import DEPENDS, FAILS, HOLDS, Outcome, shown
+from sfc_testbed.analysis.results.outcome import FAILS, HOLDS, Outcome, shown
 from sfc_testbed.analysis.results.result import MAX_FILE_BYTES, Level
 from sfc_testbed.place import command_name
+from sfc_testbed.reproduction.model.experiment import Evidence
 from sfc_testbed.request.bounded_file import read_bounded_text
 from sfc_testbed.request.spec import P4Program
 from sfc_testbed.request.stored_versions import version_in, version_refused
@@ -25,14 +26,11 @@ from sfc_testbed.scenarios.model.scenario import ScaleName
 from sfc_testbed.testbed.errors import UsageError
 
 FILE_NAME = "reproduction.json"
-_VERSION = 2
+_VERSION = 3
 SCHEMA = f"sfc-testbed/reproduction/{_VERSION}"
-_OVER_SEEDS = re.compile(r"; [^;]* over \d+ seeds$")
-"""The range over the seeds at the end of a measured value."""
 _FACTOR = re.compile(r" times (lower|better) ")
 """The direction of a claim about a factor, whose measured ratio is the inverse of the factor."""
 _OPPOSITES = {"lower": "higher", "better": "worse"}
-_IN_PARENTHESES = re.compile(r" \((?:[^()]|\([^()]*\))*\)")
 
 
 class ClaimFinding(BaseModel):
@@ -42,9 +40,12 @@ class ClaimFinding(BaseModel):
 
     claim: str
     paper: str
-    measured: str
-    """The measured value. With several seeds this is the median (of an even number, the larger of the two middle
-    values), followed by the range."""
+    text: str
+    """The measured value as text. With several seeds this is the median (of an even number, the larger of the two
+    middle values)."""
+    evidence: Evidence = Evidence()
+    range_over_seeds: str = ""
+    """The lowest and the highest value, or `the same`; empty with one seed, or if a value is missing."""
     value: float | None
     """The median over the seeds; None if a run or a value is missing."""
     values: tuple[float | None, ...]
@@ -59,21 +60,33 @@ class ClaimFinding(BaseModel):
         return shown(self.outcome, is_ours=self.is_ours)
 
     @property
-    def median(self) -> str:
-        """The measured value without its range over the seeds, and without the values in parentheses.
+    def measured(self) -> str:
+        """The measured value with its evidence, and its range over several seeds."""
+        seeds = f"; {self.range_over_seeds} over {len(self.values)} seeds" if self.range_over_seeds else ""
+        return f"{self.text}{self.evidence}{seeds}"
 
-        A claim that a scheme is some times lower or better gets its factor, such as `2.9x lower`, with the range if the
-        outcome depends on the seed.
-        """
-        median = _IN_PARENTHESES.sub("", _OVER_SEEDS.sub("", self.measured))
-        direction = _FACTOR.search(self.claim)
-        if direction is None or not self.value or median != format_ratio(self.value):
-            return median
+    @property
+    def brief(self) -> str:
+        """The measured value alone, such as `0.35x`; its inverse, such as `2.9x lower`, if the claim names a factor."""
+        if self._direction is None or not self.value:
+            return self.text
+        if self.value < 1:
+            return f"{format_ratio(1 / self.value)} {self._direction}"
+        return f"{format_ratio(self.value)} {_OPPOSITES[self._direction]}"
+
+    @property
+    def brief_range(self) -> str:
+        """The range of `brief` over the seeds."""
+        if self._direction is None:
+            return self.range_over_seeds
         factors = sorted(1 / value for value in self.values if value)
-        words = f"{format_ratio(1 / self.value)} {direction[1]}"
-        if self.outcome == DEPENDS:
-            return f"{words} (from {format_ratio(factors[0])} to {format_ratio(factors[-1])})"
-        return words if self.value < 1 else f"{format_ratio(self.value)} {_OPPOSITES[direction[1]]}"
+        return f"{format_ratio(factors[0])} to {format_ratio(factors[-1])}"
+
+    @property
+    def _direction(self) -> str | None:
+        """The direction of a claim about a factor whose ratio was measured: `lower` or `better`."""
+        direction = _FACTOR.search(self.claim)
+        return direction[1] if direction and self.value and self.text == format_ratio(self.value) else None
 
 
 class FigureTable(BaseModel):
@@ -177,6 +190,9 @@ def read_reproduction(folder: Path) -> StoredReproduction:
             raise UsageError(f"{path}: {version_refused('reproduction', version, _VERSION)}")
         if version == 1:
             _add_seeds(content)
+        if version < 3:
+            for claim in content["claims"]:
+                claim["text"] = claim.pop("measured")
         return StoredReproduction(Reproduction(**content), folder)
     except RecursionError as error:
         raise UsageError(f"{path}: nested too deeply to be read") from error

@@ -33,11 +33,7 @@ SCALES: tuple[ScaleName, ...] = ("ci", "laptop", "paper")
 
 SEEDS = 3
 """Findings with fewer seeds are shown only where there are no others."""
-_ONE_PATH = ("signaling", "fairness", "theory")
-"""Experiments whose flows have only one path."""
-_PATHS_CHANGED = "20261128"
-"""The day since which a flow's path depends on the seed and not on the scheme (decision 12)."""
-_SCHEMA: Literal["sfc-testbed/reproduction-summaries/2"] = "sfc-testbed/reproduction-summaries/2"
+_SCHEMA: Literal["sfc-testbed/reproduction-summaries/3"] = "sfc-testbed/reproduction-summaries/3"
 _LENGTH = "arrivals_us"
 _CONGESTION = "transport.congestion_parameters"
 Place = tuple[str, str, str, float | None]
@@ -98,11 +94,6 @@ class Summary(BaseModel):
         return *EXPERIMENTS[self.experiment].notes, *unfinished
 
     @property
-    def has_former_paths(self) -> bool:
-        """Whether the runs are older than the rule by which flows choose their paths today."""
-        return self.made < _PATHS_CHANGED and self.experiment not in _ONE_PATH
-
-    @property
     def answers_current_claims(self) -> bool:
         """Whether the findings are about exactly the claims that this release has at the scale."""
         experiment = EXPERIMENTS.get(self.experiment)
@@ -113,7 +104,7 @@ class Summary(BaseModel):
 
 
 class _Store(BaseModel):
-    schema_name: Literal["sfc-testbed/reproduction-summaries/2"] = Field(default=_SCHEMA, alias="schema")
+    schema_name: Literal["sfc-testbed/reproduction-summaries/3"] = Field(default=_SCHEMA, alias="schema")
     summaries: tuple[Summary, ...]
 
 
@@ -182,8 +173,7 @@ def _order(summary: Summary) -> tuple[int, int, float]:
 def largest(summaries: Iterable[Summary]) -> Summary:
     """Return the summary that stands for several of an experiment, and that its page shows.
 
-    At least SEEDS seeds count first, then the scale, the default preset, paths that depend on the seed, and the time
-    for which messages arrive.
+    At least SEEDS seeds count first, then the scale, the default preset, and the time for which messages arrive.
     """
     return max(
         summaries,
@@ -191,7 +181,6 @@ def largest(summaries: Iterable[Summary]) -> Summary:
             len(summary.seeds) >= SEEDS,
             SCALES.index(summary.scale),
             summary.preset == DEFAULT_PRESET,
-            not summary.has_former_paths,
             length_us_of(summary),
         ),
     )

@@ -139,7 +139,7 @@ def test_the_worst_load_balancing_decides_a_claim_and_is_named(peak: int, holds:
     [claim] = [claim for claim in AI_FABRIC.claims if "halves the peak buffer" in claim.claim]
     measured = judge(claim, _results(peaks))
     assert measured.holds is holds
-    assert "sfc+hpcc, drill, healthy" in measured.text
+    assert "sfc+hpcc, drill, healthy" in measured.evidence.point
     del peaks["sfc", "plb"]
     assert not judge(claim, _results(peaks)).holds
 

@@ -83,7 +83,7 @@ def test_a_claim_holds_exactly_if_it_is_true_of_the_runs(claim: Claim, holds: bo
 def test_a_ratio_over_an_axis_reports_the_worst_point() -> None:
     measured = judge(RATIO, GROWING)
     assert measured.value == 0.4
-    assert "worst of 3 points: n 1" in measured.text
+    assert measured.full_text == "0.4x (4 vs. 10; worst of 3 points: n 1)"
 
 
 @pytest.mark.parametrize(

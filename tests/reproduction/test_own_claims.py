@@ -92,11 +92,11 @@ class Odd:
     def check(self, results):
         return 42
 
-class Wordless(Odd):
+class Text(Odd):
     def check(self, results):
-        return Measured(1.0, True, 42)
+        return Measured("many", True, "many")
 
-CLAIMS = (Odd(), Wordless())
+CLAIMS = (Odd(), Text())
 """,
     )
     findings = judged(read_claims(path), runs)

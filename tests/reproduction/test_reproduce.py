@@ -43,21 +43,21 @@ def test_the_claims_of_theory_hold_and_the_folder_is_complete(tmp_path: Path) ->
     content = json.loads(done.stdout)
     assert (content["experiment"], content["scale"]) == ("theory", "ci")
     assert len(content["claims"]) == 5
-    assert all({"claim", "paper", "measured", "outcome"} <= claim.keys() for claim in content["claims"])
+    assert all({"claim", "paper", "text", "outcome"} <= claim.keys() for claim in content["claims"])
     assert all(claim["outcome"] == "holds" and claim["is_ours"] for claim in content["claims"])
     [folder] = tmp_path.glob("theory-ci-reproduction-*")
     assert {"reproduction.json", "report.html", "claims.csv", "runs.csv"} <= {path.name for path in folder.iterdir()}
     [(summary, _)] = below([tmp_path])
     _assert_report_judges_again(folder)
     text = pages_of([summary], {}, {})["theory.md"]
-    assert all(f"| {finding.median} | holds (ours) |" in text for finding in summary.claims)
+    assert all(f"| {finding.text} | holds (ours) |" in text for finding in summary.claims)
 
 
 def _assert_report_judges_again(folder: Path) -> None:
     """Assert that `report` checks the claims against the stored runs again, and so corrects an edited value."""
     path = folder / "reproduction.json"
     before = path.read_text()
-    path.write_text(before.replace(json.loads(before)["claims"][0]["measured"], "an edited value"))
+    path.write_text(before.replace(json.loads(before)["claims"][0]["text"], "an edited value"))
     done = running.run("report", str(folder))
     assert done.returncode == 0, done.stderr
     assert path.read_text() == before
@@ -71,7 +71,7 @@ def _assert_report_judges_again(folder: Path) -> None:
         ('{"schema": "sfc-testbed/reproduction/2"}', "cannot be read"),
         (
             '{"schema": "sfc-testbed/reproduction/9"}',
-            "reproduction version 9, this release reads 2; upgrade SFC Testbed",
+            "reproduction version 9, this release reads 3; upgrade SFC Testbed",
         ),
     ],
 )
@@ -94,6 +94,7 @@ def test_a_reproduction_of_the_first_version_has_one_seed(tmp_path: Path) -> Non
     assert stored.seeds == (4,)
     assert [finding.outcome for finding in stored.claims] == ["holds", "fails"]
     assert [finding.values for finding in stored.claims] == [(0.4,), (0.4,)]
+    assert [finding.measured for finding in stored.claims] == ["0.4x", "0.4x"]
 
 
 def _synchronization(tmp_path: Path, *, broken: bool) -> dict[str, bool]:

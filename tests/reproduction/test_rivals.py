@@ -94,7 +94,7 @@ def test_the_worst_pair_decides_a_claim_and_is_named(peaks: tuple[int, int], hol
     alone, with_sfc = peaks
     measured = judge(claim, _results({"irn+qcn": alone, "sfc+qcn": with_sfc}))
     assert measured.holds is holds
-    assert "sfc+qcn" in measured.text
+    assert "sfc+qcn" in measured.evidence.point
     assert not judge(claim, _results({"irn+qcn": alone})).holds
 
 

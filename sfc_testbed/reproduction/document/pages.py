@@ -32,24 +32,10 @@ _FURTHER = re.compile(r"(?<= flows); .+ more\)")
 """The further runs in a note about runs in which flows did not finish."""
 _FEW_WORDS = 3
 """The most words in which claims in one row of a table differ."""
-_RANGE = re.compile(r"; ([^;]+) over \d+ seeds$")
-"""The range over the seeds at the end of a measured value."""
-_LIMITS = re.compile(r"\((required: (?:[^()]|\([^()]*\))+)\)")
-"""The limits of a measured value, with the point that is nearest to failing."""
-_COMPARED = re.compile(r"\((?:[^():]+: )?([^();:]+ vs\. )(?:[^():]+: )?([^();:]+)")
-"""The two values that a measured ratio compares, each after the name of its run."""
 _UNIT = re.compile(r"(?<=\d) (times(?: better| lower)?)(?=(?: /|,) [\d.]+ \1\b)")
 """The unit after a factor, if the next factor has the same."""
-_POINTS = re.compile(r"(R² [\d.]+) over \d+ points")
-_HAS_MORE = re.compile(r"\)$|: ")
-"""In a median that already has a range, or further values to which the range does not apply."""
-_BOTH = re.compile(r"at least (.+) and at most (.+)")
 _FACTORS = re.compile(r"([\d.]+)x to ([\d.]+)x")
 _FACTOR = re.compile(r"\b([\d.]+)x\b")
-_FORMER = "†"
-_FORMER_NOTE = (
-    "before [paths depended on the seed](../decisions/0012-paths-by-flow-and-seed.md), and not repeated since"
-)
 
 
 def pages_of(summaries: Sequence[Summary], remarks: Mapping[str, Remarks], pictures: Pictures) -> dict[str, str]:
@@ -104,15 +90,14 @@ def _outcomes(summaries: Sequence[Summary], remarks: Mapping[str, Remarks]) -> s
         (
             summary.paper_place,
             f"[{summary.experiment}]({summary.experiment}.md)",
-            f"{summary.heading}{f' {_FORMER}' if summary.has_former_paths else ''}",
+            summary.heading,
             brief_tally(finding.outcome_text for finding in summary.claims),
             remarks.get(summary.experiment, Remarks()).follows,
         )
         for summary in shown
     ]
     table = markdown_table(("figure", "experiment", "scale", "claims", "what follows"), rows)
-    former = f"\n{_FORMER}: made {_FORMER_NOTE}.\n" if any(summary.has_former_paths for summary in shown) else ""
-    return f"{tally_in_sentences(outcomes)} {_trust(summaries)}\n\n{table}{former}"
+    return f"{tally_in_sentences(outcomes)} {_trust(summaries)}\n\n{table}"
 
 
 def _trust(summaries: Sequence[Summary]) -> str:
@@ -185,27 +170,26 @@ def _measured(findings: Sequence[ClaimFinding]) -> str:
     if len({*medians}) < len(medians) == 2:
         medians = [f"both: {medians[0]}"]
     text = _FACTOR.sub(r"\1 times", _FACTORS.sub(r"\1 to \2", f"{' / '.join(medians)} {details[0]}".rstrip()))
-    return _POINTS.sub(r"\1", _UNIT.sub("", text)).replace("per unit of incast degree", "per sender")
+    return _UNIT.sub("", text).replace("per unit of incast degree", "per sender")
 
 
 def _precise(finding: ClaimFinding) -> str:
     """Return the median, with four digits instead of three if three would show a factor of 1 that does not hold."""
-    is_rounded = finding.median == "1x" and finding.outcome != HOLDS and finding.value is not None
-    return f"{finding.value:.4g}x" if is_rounded else finding.median
+    is_rounded = finding.brief == "1x" and finding.outcome != HOLDS and finding.value is not None
+    return f"{finding.value:.4g}x" if is_rounded else finding.brief
 
 
 def _detail(finding: ClaimFinding) -> str:
     """Return the range over the seeds if the outcome depends on them, or the limits or values that a claim fails."""
-    over_seeds, limits, compared = (pattern.search(finding.measured) for pattern in (_RANGE, _LIMITS, _COMPARED))
-    if finding.outcome == DEPENDS and over_seeds and not _HAS_MORE.search(finding.median):
-        return f"(from {over_seeds[1].replace('R² ', '')})"
+    has_several_values = ": " in finding.text  # and the range is not about the first one
+    if finding.outcome == DEPENDS and finding.brief_range and not has_several_values:
+        return f"(from {finding.brief_range})"
     if finding.outcome != FAILS:
         return ""
-    if limits:
-        required, _, worst = _BOTH.sub(r"\1 to \2", limits[1]).partition("; worst of ")
-        point = worst.partition(": ")[2]
-        return f"({required}{point and ', with '}{point})"
-    return f"({compared[1]}{compared[2]})" if compared else ""
+    evidence = finding.evidence
+    if evidence.required:
+        return f"(required: {evidence.required}{evidence.point and ', with '}{evidence.point})"
+    return f"({evidence.values})" if evidence.values else ""
 
 
 def _alike(findings: Sequence[ClaimFinding]) -> list[list[ClaimFinding]]:
@@ -260,12 +244,11 @@ def _basis(summary: Summary) -> str:
         length = f", in which messages arrive for {summary.arrivals_us / 1000:g} ms (default: {scale_us / 1000:g} ms)"
     of = "the median over " if len(summary.seeds) > 1 else "the result of "
     verdicts = "" if _is_faithful(summary) else f" Verdicts of the runs: {', '.join(summary.verdicts) or NOTHING}."
-    former = f" The runs were made {_FORMER_NOTE}." if summary.has_former_paths else ""
     ours = " *Ours* are claims that the paper does not make, or whose outcome follows from our set-up."
     marks = ours if any(finding.is_ours for finding in summary.claims) else ""
     return (
         f"[*Measured*]({SUMMARY_PAGE}#how-to-read-the-results) is {of}{_seeds(summary)} at scale {summary.scale} "
-        f"({amount(summary.runs, 'run')}){length}.{verdicts}{former}{marks}"
+        f"({amount(summary.runs, 'run')}){length}.{verdicts}{marks}"
     )
 
 

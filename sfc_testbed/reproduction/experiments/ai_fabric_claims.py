@@ -15,8 +15,9 @@ import polars as pl
 
 from sfc_testbed.analysis.formatting import format_ratio, format_us
 from sfc_testbed.analysis.results.stored import Run
-from sfc_testbed.reproduction.model.claims import Judged
+from sfc_testbed.reproduction.model.claims import Judged, worst_of
 from sfc_testbed.reproduction.model.experiment import (
+    Evidence,
     Measured,
     NotMeasured,
     Results,
@@ -116,7 +117,7 @@ def _worst(
             value, divisor = (of.measure(results.at(*run)) for run in (where, base))
             if not divisor:
                 raise NotMeasured(f"{of.name} of {base} is zero")
-            ratios.append((value / divisor, f"{where}: {of.write(value)} vs. {base}: {of.write(divisor)}"))
+            ratios.append((value / divisor, f"{where} vs. {base}", f"{of.write(value)} vs. {of.write(divisor)}"))
         return _highest(ratios, at_most)
 
     return Judged(claim, paper, check, is_ours=is_ours)
@@ -127,17 +128,19 @@ def _limited(claim: str, paper: str, of: Quantity, runs: Iterable[Where], at_mos
     runs = tuple(runs)
 
     def check(results: Results) -> Measured:
-        return _highest([(of.measure(results.at(*where)), str(where)) for where in runs], at_most, of.write)
+        return _highest([(of.measure(results.at(*where)), str(where), "") for where in runs], at_most, of.write)
 
     return Judged(claim, paper, check)
 
 
-def _highest(values: list[tuple[float, str]], at_most: float, write: Callable[[float], str] = format_ratio) -> Measured:
-    """Return the finding of the highest value."""
-    highest, text = max(values)
-    fails = sum(value > at_most for value, _ in values)
-    count = f"; worst of {len(values)}, {fails} outside" if len(values) > 1 else ""
-    return Measured(highest, not fails, f"{write(highest)} ({text}{count})", write)
+def _highest(
+    rows: list[tuple[float, str, str]], at_most: float, write: Callable[[float], str] = format_ratio
+) -> Measured:
+    """Return the finding of the highest value. A row has a value, its runs and the values that it compares."""
+    highest, point, values = max(rows)
+    fails = sum(value > at_most for value, *_ in rows)
+    evidence = Evidence(values, "", worst_of(len(rows), fails), point)
+    return Measured(highest, not fails, write(highest), write, evidence)
 
 
 def _against(

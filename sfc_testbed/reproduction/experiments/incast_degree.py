@@ -7,7 +7,16 @@ from __future__ import annotations
 import numpy as np
 
 from sfc_testbed.reproduction.model.claims import LEAST_R2, Judged, Linear, Ratio, SlopeRatio
-from sfc_testbed.reproduction.model.experiment import Axis, Claim, Experiment, Grid, Measured, NotMeasured, Results
+from sfc_testbed.reproduction.model.experiment import (
+    Axis,
+    Claim,
+    Evidence,
+    Experiment,
+    Grid,
+    Measured,
+    NotMeasured,
+    Results,
+)
 from sfc_testbed.reproduction.model.panels import CurveSelection, over_axis, paper_figure
 from sfc_testbed.reproduction.model.quantities import MEAN_P99_OVER_SIZES, PEAK_BUFFER
 from sfc_testbed.scenarios.paper.data_centre import INCAST_DEGREE
@@ -34,7 +43,8 @@ def _tail_follows_buffer(results: Results) -> Measured:
     if len(pairs) < 3:
         raise NotMeasured(f"a correlation needs three runs, there are {len(pairs)}")
     correlation = float(np.corrcoef(np.array(pairs).T)[0, 1])
-    return Measured(correlation, correlation >= _CORRELATED, f"r = {correlation:.2f} over {len(pairs)} runs")
+    evidence = Evidence(selection=f"over {len(pairs)} runs")
+    return Measured(correlation, correlation >= _CORRELATED, f"r = {correlation:.2f}", evidence=evidence)
 
 
 def _claims() -> tuple[Claim, ...]:

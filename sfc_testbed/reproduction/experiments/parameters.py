@@ -8,7 +8,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sfc_testbed.reproduction.model.claims import Judged, Spread
-from sfc_testbed.reproduction.model.experiment import Axis, Experiment, Grid, Grids, Measured, NotMeasured, Results
+from sfc_testbed.reproduction.model.experiment import (
+    Axis,
+    Evidence,
+    Experiment,
+    Grid,
+    Grids,
+    Measured,
+    NotMeasured,
+    Results,
+)
 from sfc_testbed.reproduction.model.panels import CurveSelection, by_size, paper_figure
 from sfc_testbed.reproduction.model.quantities import PEAK_BUFFER, Quantity, slowdown
 from sfc_testbed.scenarios.paper.data_centre import PARAMETERS, SCALING_NOTE
@@ -49,7 +58,7 @@ def _tors_have_most(of: Quantity) -> Callable[[Results], Measured]:
             raise NotMeasured(f"SFC at every switch gains nothing in {of.name}")
         share = (none - tors) / (none - everywhere)
         values = f"no flow control {of.write(none)}, ToRs {of.write(tors)}, all switches {of.write(everywhere)}"
-        return Measured(share, share >= _MOST, f"{100 * share:.0f} % of the gain ({values})")
+        return Measured(share, share >= _MOST, f"{100 * share:.0f} % of the gain", evidence=Evidence(values))
 
     return judge
 

@@ -12,10 +12,11 @@ import numpy as np
 
 from sfc_testbed.analysis.formatting import format_ratio
 from sfc_testbed.analysis.plots.panels import Curve, Panel, scheme_looks
-from sfc_testbed.reproduction.model.claims import Judged
+from sfc_testbed.reproduction.model.claims import Judged, worst_of
 from sfc_testbed.reproduction.model.experiment import (
     Axis,
     Column,
+    Evidence,
     Experiment,
     Grid,
     Grids,
@@ -172,11 +173,11 @@ def _pairs(
             if not divisor:
                 raise NotMeasured(f"{of.name} of {base} is zero")
             where = f" with {place['workload']}" if len(places) > 1 else ""
-            ratios.append((value / divisor, f"{scheme}: {of.write(value)} vs. {of.write(divisor)}{where}"))
-        ratio, values = min(ratios) if at_most is None else max(ratios)
-        fails = sum((at_least or 0.0) > ratio or ratio > (at_most or np.inf) for ratio, _ in ratios)
-        count = f"; worst of {len(ratios)}, {fails} outside" if len(ratios) > 1 else ""
-        return Measured(ratio, not fails, f"{format_ratio(ratio)} ({values}{count})", format_ratio)
+            ratios.append((value / divisor, f"{scheme}{where}", f"{of.write(value)} vs. {of.write(divisor)}"))
+        ratio, point, values = min(ratios) if at_most is None else max(ratios)
+        fails = sum((at_least or 0.0) > ratio or ratio > (at_most or np.inf) for ratio, *_ in ratios)
+        evidence = Evidence(values, "", worst_of(len(ratios), fails), point)
+        return Measured(ratio, not fails, format_ratio(ratio), format_ratio, evidence)
 
     return Judged(claim, paper, check, is_ours=is_ours)
 
@@ -189,8 +190,9 @@ def _flow_control_dominates(results: Results) -> Measured:
     )
     high, low = max(with_sfc, key=with_sfc.__getitem__), min(alone, key=alone.__getitem__)
     ratio = with_sfc[high] / alone[low]
-    values = f"{high}: {PEAK_BUFFER.write(with_sfc[high])} vs. {low}: {PEAK_BUFFER.write(alone[low])}"
-    return Measured(ratio, ratio < 1, f"{format_ratio(ratio)} ({values})", format_ratio)
+    values = f"{PEAK_BUFFER.write(with_sfc[high])} vs. {PEAK_BUFFER.write(alone[low])}"
+    evidence = Evidence(values, point=f"{high} vs. {low}")
+    return Measured(ratio, ratio < 1, format_ratio(ratio), format_ratio, evidence)
 
 
 def _fewer_queues_are_worse(of: Quantity) -> Callable[[Results], Measured]:
@@ -211,7 +213,7 @@ def _grants_fill_the_link(results: Results) -> Measured:
     written = [GOODPUT_AFTER_AN_END.write(value) for value in (both, supply, neither)]
     values = f"both: {written[0]}, supply matching: {written[1]}, neither: {written[2]}"
     holds = neither < supply < both and neither <= 0.65 * both
-    return Measured(neither / both, holds, f"{format_ratio(neither / both)} ({values})", format_ratio)
+    return Measured(neither / both, holds, format_ratio(neither / both), format_ratio, Evidence(values))
 
 
 def _over_controls(title: str, of: Quantity, place: Mapping[str, str]) -> PanelMaker:

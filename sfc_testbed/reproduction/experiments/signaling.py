@@ -17,6 +17,7 @@ from sfc_testbed.reproduction.model.claims import LEAST_R2, Bound, Judged, Ratio
 from sfc_testbed.reproduction.model.experiment import (
     GO_BACK_N,
     Axis,
+    Evidence,
     Experiment,
     Grid,
     Grids,
@@ -80,7 +81,8 @@ def _egress_peak(results: Results) -> Measured:
     peak = PEAK_BUFFER.measure(results.at(_EGRESS, _PAPER_LINKS))
     settled = SETTLED.measure(results.at(_ONRAMP, _PAPER_LINKS))
     ratio = peak / settled
-    return Measured(ratio, 0.75 <= ratio <= 1.33, f"{format_bytes(peak)} vs. {format_bytes(settled)}", format_ratio)
+    evidence = Evidence(f"{format_bytes(peak)} vs. {format_bytes(settled)}")
+    return Measured(ratio, 0.75 <= ratio <= 1.33, format_ratio(ratio), format_ratio, evidence)
 
 
 def _gain_follows_distance(results: Results) -> Measured:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from sfc_testbed.analysis.formatting import format_bytes, format_ratio
 from sfc_testbed.reproduction.model.claims import Judged, Ratio
-from sfc_testbed.reproduction.model.experiment import Axis, Experiment, Grid, Measured, Results
+from sfc_testbed.reproduction.model.experiment import Axis, Evidence, Experiment, Grid, Measured, Results
 from sfc_testbed.reproduction.model.panels import CurveSelection, over_axis, paper_figure
 from sfc_testbed.reproduction.model.quantities import PEAK_BUFFER
 from sfc_testbed.scenarios.paper.incasts import SYNCHRONIZATION
@@ -53,8 +53,8 @@ def _below_drops(claim: str, paper: str, scheme: str, sync: int, divisor: int = 
         degree = largest // divisor
         peak = PEAK_BUFFER.measure(results.at(scheme, {_SYNC: sync, _DEGREE: degree}))
         limit = _DROP_DEPTH_BYTES * largest / _LARGEST
-        text = f"{format_bytes(peak)} (limit {format_bytes(limit)} at {degree}:1)"
-        return Measured(peak, peak < limit, text, format_bytes)
+        evidence = Evidence(required=f"less than {format_bytes(limit)}", point=f"{degree}:1")
+        return Measured(peak, peak < limit, format_bytes(peak), format_bytes, evidence)
 
     return Judged(claim, paper, judge)
 

@@ -34,6 +34,7 @@ from sfc_testbed.reproduction.model.claims import Judged
 from sfc_testbed.reproduction.model.experiment import (
     GO_BACK_N,
     Axis,
+    Evidence,
     Experiment,
     Grid,
     Grids,
@@ -212,16 +213,15 @@ def _formula_check(
         differences = _packets(amounts, bounds)
         worst = int(np.argmax(np.abs(differences)))
         name, bound = list(bounds.items())[worst]
-        text = (
-            f"{min(differences):+.2f} to {max(differences):+.2f} packets from the formula over {len(amounts)} cases "
-            f"({format_bytes(amounts[worst])} vs. {format_bytes(bound)} in {name})"
-        )
+        text = f"{min(differences):+.2f} to {max(differences):+.2f} packets from the formula"
+        values = f"{format_bytes(amounts[worst])} vs. {format_bytes(bound)}"
+        evidence = Evidence(values, "", f"worst of {len(amounts)} cases", name)
         is_near = [abs(difference) <= 1 for difference in differences]
         if refined is not None and not all(is_near):
             remaining = _packets(amounts, refined)
             is_near = [near or abs(difference) <= 1 for near, difference in zip(is_near, remaining, strict=True)]
             text += f"; {reason}: {min(remaining):+.2f} to {max(remaining):+.2f}"
-        return Measured(differences[worst], all(is_near), text)
+        return Measured(differences[worst], all(is_near), text, evidence=evidence)
 
     return judge
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfc_testbed.analysis.formatting import format_ratio
 from sfc_testbed.analysis.results.quantities import NotMeasured, Quantity, quantity_of
-from sfc_testbed.reproduction.model.experiment import Claim, Measured, Measurement, Results
+from sfc_testbed.reproduction.model.experiment import Claim, Evidence, Measured, Measurement, Results
 from sfc_testbed.request.arguments import checked_class
 from sfc_testbed.request.table import Table
 from sfc_testbed.scenarios.model.scenario import ScaleName
@@ -65,8 +65,9 @@ class Ratio(Statement):
             ratios.append((*_ratio(quantity_of(self.of), measurement, results, self.base), measurement))
         worst = _worst([ratio for ratio, *_ in ratios], self.at_least, self.at_most)
         ratio, values, measurement = ratios[worst]
-        text = f"{format_ratio(ratio)} ({values}{_place(measurement, len(ratios))})"
-        return Measured(ratio, _between(ratio, self.at_least, self.at_most), text, format_ratio)
+        holds = _between(ratio, self.at_least, self.at_most)
+        evidence = Evidence(values, "", *_place(measurement, len(ratios)))
+        return Measured(ratio, holds, format_ratio(ratio), format_ratio, evidence)
 
 
 @checked_class
@@ -87,11 +88,8 @@ class Bound(Statement):
             low, high = (_at(bound, measurement.run) for bound in (self.at_least, self.at_most))
             bounded.append((value, low, high, measurement))
         value, low, high, measurement = min(bounded, key=lambda row: _margin(*row[:3]))
-        required = " and ".join(
-            f"{word} {of.write(bound)}" for word, bound in (("at least", low), ("at most", high)) if bound is not None
-        )
-        text = f"{of.write(value)} (required: {required}{_place(measurement, len(bounded))})"
-        return Measured(value, _between(value, low, high), text, of.write)
+        evidence = Evidence("", _required(low, high, of.write), *_place(measurement, len(bounded)))
+        return Measured(value, _between(value, low, high), of.write(value), of.write, evidence)
 
 
 @checked_class
@@ -108,8 +106,9 @@ class Linear(Statement):
         chosen = _chosen(results, self.scheme, self.where)
         of = quantity_of(self.of)
         slope, r2 = _line(chosen, of, self.axis)
-        text = f"{of.write(slope)} per unit of {self.axis}, R² {r2:.3f} over {len(chosen)} points"
-        return Measured(r2, r2 >= LEAST_R2 and slope > 0, text, "R² {:.3f}".format)
+        text = f"{of.write(slope)} per unit of {self.axis}, R² {r2:.3f}"
+        evidence = Evidence(selection=f"over {len(chosen)} points")
+        return Measured(r2, r2 >= LEAST_R2 and slope > 0, text, "{:.3f}".format, evidence)
 
 
 @checked_class
@@ -134,8 +133,8 @@ class SlopeRatio(Statement):
         if slope <= 0 or base <= 0:
             return Measured(None, False, values)
         ratio = slope / base
-        text = f"{format_ratio(ratio)} ({values})"
-        return Measured(ratio, _between(ratio, self.at_least, self.at_most), text, format_ratio)
+        holds = _between(ratio, self.at_least, self.at_most)
+        return Measured(ratio, holds, format_ratio(ratio), format_ratio, Evidence(values))
 
 
 @checked_class
@@ -173,10 +172,10 @@ class NoneLower(Statement):
         for measurement in _chosen(results, self.scheme, self.where):
             for quantity in map(quantity_of, self.each_of):
                 ratio, values = _ratio(quantity, measurement, results, self.base)
-                ratios.append((ratio, f"{quantity.name}: {values}"))
-        ratio, values = min(ratios)
-        text = f"{format_ratio(ratio)} ({values}; lowest of {len(ratios)})"
-        return Measured(ratio, ratio >= self.at_least, text, format_ratio)
+                ratios.append((ratio, quantity.name, values))
+        ratio, name, values = min(ratios)
+        evidence = Evidence(values, "", f"lowest of {len(ratios)}", name)
+        return Measured(ratio, ratio >= self.at_least, format_ratio(ratio), format_ratio, evidence)
 
 
 @checked_class
@@ -241,9 +240,20 @@ def _worst(ratios: list[float], low: float | None, high: float | None) -> int:
     return ratios.index(min(ratios))
 
 
-def _place(worst: Measurement, points: int) -> str:
-    """Return the end of a finding's text, which names the worst point if there is more than one."""
+def _required(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
+    """Return the limits as text; empty without a limit."""
+    if low is None:
+        return "" if high is None else f"at most {write(high)}"
+    return f"at least {write(low)}" if high is None else f"{write(low)} to {write(high)}"
+
+
+def worst_of(points: int, fails: int) -> str:
+    """Return the selection of the worst of several points, of which some fail; empty for one point."""
+    return f"worst of {points}, {fails} outside" if points > 1 else ""
+
+
+def _place(worst: Measurement, points: int) -> tuple[str, str]:
+    """Return the selection and the place of the worst point; empty texts if it is the only one."""
     if points == 1:
-        return ""
-    where = ", ".join(f"{name} {value}" for name, value in worst.point.place.items())
-    return f"; worst of {points} points: {where}"
+        return "", ""
+    return f"worst of {points} points", ", ".join(f"{name} {value}" for name, value in worst.point.place.items())

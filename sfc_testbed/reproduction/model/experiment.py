@@ -137,6 +137,27 @@ class Results:
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """The texts that explain a measured value; each may be empty."""
+
+    values: str = ""
+    """The values that it compares, such as `8 MB vs. 24 MB`."""
+    required: str = ""
+    """Its limits, such as `at most 16 MB`."""
+    selection: str = ""
+    """The rule by which it was chosen, such as `worst of 7 points`."""
+    point: str = ""
+    """The run or the place that was chosen."""
+
+    def __str__(self) -> str:
+        """Return the texts in parentheses, after a space."""
+        required = f"required: {self.required}" if self.required else ""
+        chosen = ": ".join(filter(None, (self.selection, self.point)))
+        texts = "; ".join(filter(None, (self.values, required, chosen)))
+        return f" ({texts})" if texts else ""
+
+
+@dataclass(frozen=True)
 class Measured:
     """The result of a claim's check: the value that decides it (None without one), whether it holds, and a text."""
 
@@ -145,6 +166,11 @@ class Measured:
     text: str
     write: Callable[[float], str] = format_number
     """Formats the value, for the range over several seeds."""
+    evidence: Evidence = Evidence()
+
+    @property
+    def full_text(self) -> str:
+        return f"{self.text}{self.evidence}"
 
 
 class Claim(Protocol):

@@ -85,7 +85,7 @@ def _reproduction(folder: Path) -> Path:
     name = next(iter(EXPERIMENTS))
     program = {"name": STEERING, "path": STEERING, "sha256": STEERING}
     content: dict[str, Any] = {
-        "schema": "sfc-testbed/reproduction/2",
+        "schema": "sfc-testbed/reproduction/3",
         "experiment": name,
         "title": STEERING,
         "paper_place": STEERING,
