@@ -38,9 +38,9 @@ def test_claims_have_the_values_of_every_seed_and_the_number_of_sets(capsys: pyt
 
 
 def test_other_sets_are_chosen_by_preset_and_time(capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = ["--preset", "mix/config.txt", "--arrivals", "2ms"]
+    chosen = ["--preset", "mix/config.txt", "--arrivals", "1ms"]
     assert main(["reproduce", "hadoop-50", "--show", "--scale", "paper", *chosen]) == 0
-    assert capsys.readouterr().out.startswith("hadoop-50 (Fig. 7), scale paper, 2 ms, mix/config.txt, 1 seed\n")
+    assert capsys.readouterr().out.startswith("hadoop-50 (Fig. 7), scale paper, 1 ms, mix/config.txt, 3 seeds\n")
 
 
 def test_all_experiments_have_a_row(capsys: pytest.CaptureFixture[str]) -> None:
