@@ -264,4 +264,14 @@ static inline uint32_t sw_at(uint64_t index, uint32_t count)
     return index < count ? (uint32_t)index : count;
 }
 
+/* The next number of a random stream by splitmix64: accepts any seed, and the state of a stream is one number. */
+static inline uint64_t sw_next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
 #endif /* SW_BITS_H */

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "arithmetic/bits.h"
+
 #define ETHERTYPE_PLACE 12u
 #define ETHERTYPE_BYTES 2u
 #define TAG_BYTES 4u
@@ -28,28 +30,6 @@
 #define UDP_BYTES 8u
 #define UDP_LENGTH 4u
 
-static uint16_t load16(const uint8_t *from)
-{
-    return (uint16_t)(from[0] << 8 | from[1]);
-}
-
-static void store16(uint8_t *to, uint32_t value)
-{
-    to[0] = (uint8_t)(value >> 8);
-    to[1] = (uint8_t)value;
-}
-
-static uint32_t load32(const uint8_t *from)
-{
-    return (uint32_t)load16(from) << 16 | load16(from + 2);
-}
-
-static void store32(uint8_t *to, uint32_t value)
-{
-    store16(to, value >> 16);
-    store16(to + 2, value);
-}
-
 /* The Internet checksum (RFC 1071) of bytes and a sum so far. The value 0 is sent as 0xFFFF, because in UDP 0 means
  * that there is no checksum; both are the same number. */
 static uint16_t checksum(const uint8_t *bytes, uint32_t length, uint64_t sum)
@@ -57,7 +37,7 @@ static uint16_t checksum(const uint8_t *bytes, uint32_t length, uint64_t sum)
     uint32_t i = 0;
 
     for (; i + 1 < length; i += 2)
-        sum += load16(bytes + i);
+        sum += sw_get16(bytes + i);
     if (i < length)
         sum += (uint64_t)bytes[i] << 8;
     while (sum >> 16)
@@ -72,7 +52,7 @@ bool sw_offload_checksum(const struct sw_offload *offload, uint8_t *frame, uint3
     if (field + 2 > length)
         return false;
     /* The field holds the sum of the pseudo-header, and so is summed like every other byte. */
-    store16(frame + field, checksum(frame + start, length - start, 0));
+    sw_put16(frame + field, checksum(frame + start, length - start, 0));
     return true;
 }
 
@@ -82,11 +62,11 @@ static uint32_t network_start(const uint8_t *frame, uint32_t length)
     uint32_t at = ETHERTYPE_PLACE;
 
     while (at + TAG_BYTES + ETHERTYPE_BYTES <= length &&
-           (load16(frame + at) == TYPE_VLAN || load16(frame + at) == TYPE_OUTER_VLAN))
+           (sw_get16(frame + at) == TYPE_VLAN || sw_get16(frame + at) == TYPE_OUTER_VLAN))
         at += TAG_BYTES;
     if (at + ETHERTYPE_BYTES + IPV4_BYTES > length)
         return 0;
-    return load16(frame + at) == TYPE_IPV4 || load16(frame + at) == TYPE_IPV6 ? at + ETHERTYPE_BYTES : 0;
+    return sw_get16(frame + at) == TYPE_IPV4 || sw_get16(frame + at) == TYPE_IPV6 ? at + ETHERTYPE_BYTES : 0;
 }
 
 static bool is_ipv4(const struct sw_segments *self)
@@ -153,13 +133,13 @@ static void set_network_header(const struct sw_segments *self, uint8_t *segment,
     uint32_t bytes = length - self->network_start;
 
     if (!is_ipv4(self)) {
-        store16(header + IPV6_LENGTH, bytes - IPV6_BYTES);
+        sw_put16(header + IPV6_LENGTH, bytes - IPV6_BYTES);
         return;
     }
-    store16(header + IPV4_LENGTH, bytes);
-    store16(header + IPV4_ID, load16(header + IPV4_ID) + self->count);
-    store16(header + IPV4_CHECKSUM, 0);
-    store16(header + IPV4_CHECKSUM, checksum(header, ipv4_header_bytes(header), 0));
+    sw_put16(header + IPV4_LENGTH, bytes);
+    sw_put16(header + IPV4_ID, sw_get16(header + IPV4_ID) + self->count);
+    sw_put16(header + IPV4_CHECKSUM, 0);
+    sw_put16(header + IPV4_CHECKSUM, checksum(header, ipv4_header_bytes(header), 0));
 }
 
 static void set_transport_header(const struct sw_segments *self, uint8_t *segment, uint32_t length)
@@ -167,21 +147,21 @@ static void set_transport_header(const struct sw_segments *self, uint8_t *segmen
     uint8_t *header = segment + self->offload.checksum_start, *field = header + self->offload.checksum_offset;
     uint32_t bytes = length - self->offload.checksum_start;
     /* The field holds the sum of the whole frame's pseudo-header, of which only the length is another. */
-    uint64_t sum = (uint64_t)load16(field) + bytes + (uint16_t)~(self->length - self->offload.checksum_start);
+    uint64_t sum = sw_get16(field) + bytes + (uint16_t)~(self->length - self->offload.checksum_start);
 
     if (self->offload.kind == SW_SEGMENTS_UDP) {
-        store16(header + UDP_LENGTH, bytes);
+        sw_put16(header + UDP_LENGTH, bytes);
     } else {
         bool is_last = self->payload_start + next_payload_bytes(self) == self->length;
 
-        store32(header + TCP_SEQUENCE, load32(header + TCP_SEQUENCE) + self->count * self->offload.segment_bytes);
+        sw_put32(header + TCP_SEQUENCE, sw_get32(header + TCP_SEQUENCE) + self->count * self->offload.segment_bytes);
         if (!is_last)
             header[TCP_FLAGS] &= (uint8_t)~(TCP_FIN | TCP_PUSH);
         if (self->count)
             header[TCP_FLAGS] &= (uint8_t)~TCP_WINDOW_REDUCED;
     }
-    store16(field, 0);
-    store16(field, checksum(header, bytes, sum));
+    sw_put16(field, 0);
+    sw_put16(field, checksum(header, bytes, sum));
 }
 
 void sw_segments_take(struct sw_segments *self, uint8_t *segment)

@@ -173,21 +173,12 @@ int sw_pipeline_install(struct sw_pipeline *p, const struct sw_const_default *de
     return error;
 }
 
-/* splitmix64 */
-static uint64_t next_random(struct sw_pipeline *p)
-{
-    uint64_t z = p->random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 uint64_t sw_random_between(struct sw_pipeline *p, uint64_t low, uint64_t high)
 {
     if (high < low)
         return low;
     uint64_t span = high - low + 1; /* 0: all 64 bits */
-    uint64_t draw = next_random(p);
+    uint64_t draw = sw_next_random(&p->random_state);
     return span ? low + (uint64_t)((sw_u128)draw * span >> 64) : draw;
 }
 

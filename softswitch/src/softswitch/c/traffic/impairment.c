@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "arithmetic/bits.h"
+
 #define NS_PER_S UINT64_C(1000000000)
 #define ETHERTYPE_OFFSET 12u
 #define IP_OFFSET 14u
@@ -22,20 +24,10 @@ struct sw_impairments *sw_impairments_create(void)
     return impairments;
 }
 
-/* splitmix64: accepts any seed, and the state of a stream is one number. */
-static uint64_t draw(struct sw_impairment *impairment)
-{
-    uint64_t z = impairment->random += UINT64_C(0x9E3779B97F4A7C15);
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
-
 /* A random number, uniform in 0 .. bound - 1. */
 static uint64_t draw_below(struct sw_impairment *impairment, uint64_t bound)
 {
-    return (uint64_t)((unsigned __int128)draw(impairment) * bound >> 64);
+    return (uint64_t)((sw_u128)sw_next_random(&impairment->random) * bound >> 64);
 }
 
 static bool hits(struct sw_impairment *impairment)
@@ -43,21 +35,16 @@ static bool hits(struct sw_impairment *impairment)
     return impairment->rate_ppb && draw_below(impairment, SW_IMPAIRMENT_ALWAYS_PPB) < impairment->rate_ppb;
 }
 
-static uint32_t read_u16(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] << 8 | bytes[1];
-}
-
 static bool is_udp_towards(const struct sw_frame *frame, uint16_t udp_port)
 {
     const uint8_t *bytes = sw_frame_bytes(frame);
     uint32_t len = frame->packet.len, udp;
 
-    if (len < IP_OFFSET + LEAST_IP_BYTES || read_u16(bytes + ETHERTYPE_OFFSET) != ETHERTYPE_IPV4 ||
+    if (len < IP_OFFSET + LEAST_IP_BYTES || sw_get16(bytes + ETHERTYPE_OFFSET) != ETHERTYPE_IPV4 ||
         bytes[IP_PROTOCOL_OFFSET] != PROTOCOL_UDP)
         return false;
     udp = IP_OFFSET + 4u * (bytes[IP_OFFSET] & 0xF);
-    return len >= udp + 4 && read_u16(bytes + udp + 2) == udp_port;
+    return len >= udp + 4 && sw_get16(bytes + udp + 2) == udp_port;
 }
 
 static enum sw_impairment_kind loss_of(struct sw_impairments *impairments, const struct sw_frame *frame)

@@ -8,6 +8,8 @@
  */
 #include "v1model/mac_control.h"
 
+#include "arithmetic/bits.h"
+
 #define ETHERTYPE_OFFSET 12u
 #define OPCODE_OFFSET 14u
 #define ETHERTYPE_MAC_CONTROL 0x8808u
@@ -19,11 +21,6 @@
 #define QUANTA_PER_UNIT 64u    /* of the time, so that it outlasts the wait of a packet in a paused queue */
 #define BITS_PER_QUANTUM UINT64_C(512)
 #define NS_PER_S UINT64_C(1000000000)
-
-static uint32_t read_u16(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] << 8 | bytes[1];
-}
 
 /* The end of a pause that begins now. */
 static int64_t end_ns(const struct sw_target *target, uint32_t port, uint32_t quanta)
@@ -43,15 +40,15 @@ static bool names_queue(const uint8_t *bytes, uint32_t len)
 {
     const uint8_t *fields = bytes + OPCODE_OFFSET + 2;
 
-    return len >= OPCODE_OFFSET + 2 + EXTENSION_BYTES && read_u16(bytes + OPCODE_OFFSET) == OPCODE_EXTENSION &&
-           ((uint32_t)fields[0] << 16 | read_u16(fields + 1)) == ORGANIZATION && fields[3] < SW_CLASS_COUNT;
+    return len >= OPCODE_OFFSET + 2 + EXTENSION_BYTES && sw_get16(bytes + OPCODE_OFFSET) == OPCODE_EXTENSION &&
+           sw_get24(fields) == ORGANIZATION && fields[3] < SW_CLASS_COUNT;
 }
 
 /* Obeys a pause of one queue; false if the class has several queues, so that the program gets the frame as well. */
 static bool pause_queue(struct sw_target *target, uint32_t port, const uint8_t *fields)
 {
     sw_tm_pause_queue(&target->tm, port, fields[3], fields[4],
-                      end_ns(target, port, QUANTA_PER_UNIT * read_u16(fields + 5)), target->now_ns);
+                      end_ns(target, port, QUANTA_PER_UNIT * (uint32_t)sw_get16(fields + 5)), target->now_ns);
     target->counters.ports[port].pause_frames++;
     return !target->tm.ports[port].queues[fields[3]].round;
 }
@@ -61,20 +58,20 @@ bool sw_mac_control_receive(struct sw_target *target, struct sw_frame *frame)
     const uint8_t *bytes = sw_frame_bytes(frame);
     uint32_t len = frame->packet.len, port = frame->port, opcode;
 
-    if (len < OPCODE_OFFSET || read_u16(bytes + ETHERTYPE_OFFSET) != ETHERTYPE_MAC_CONTROL)
+    if (len < OPCODE_OFFSET || sw_get16(bytes + ETHERTYPE_OFFSET) != ETHERTYPE_MAC_CONTROL)
         return false;
-    opcode = len >= OPCODE_OFFSET + 2 ? read_u16(bytes + OPCODE_OFFSET) : 0;
+    opcode = len >= OPCODE_OFFSET + 2 ? (uint32_t)sw_get16(bytes + OPCODE_OFFSET) : 0;
     if (opcode == OPCODE_PRIORITY_PAUSE && len >= OPCODE_OFFSET + 4 + 2 * SW_CLASS_COUNT) {
-        uint32_t enabled = read_u16(bytes + OPCODE_OFFSET + 2);
+        uint64_t enabled = sw_get16(bytes + OPCODE_OFFSET + 2);
 
         for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++) {
             if (enabled >> class_ & 1)
-                pause(target, port, class_, read_u16(bytes + OPCODE_OFFSET + 4 + 2 * class_));
+                pause(target, port, class_, (uint32_t)sw_get16(bytes + OPCODE_OFFSET + 4 + 2 * class_));
         }
         target->counters.ports[port].pause_frames++;
     } else if (opcode == OPCODE_PAUSE && len >= OPCODE_OFFSET + 4) {
         for (uint32_t class_ = 0; class_ < SW_CLASS_COUNT; class_++)
-            pause(target, port, class_, read_u16(bytes + OPCODE_OFFSET + 2));
+            pause(target, port, class_, (uint32_t)sw_get16(bytes + OPCODE_OFFSET + 2));
         target->counters.ports[port].pause_frames++;
     } else if (names_queue(bytes, len)) {
         if (!pause_queue(target, port, bytes + OPCODE_OFFSET + 2))
