@@ -15,7 +15,7 @@
 
 static const char *const kind_names[] = {
     [SW_MATCH_EXACT] = "exact", [SW_MATCH_LPM] = "lpm",           [SW_MATCH_TERNARY] = "ternary",
-    [SW_MATCH_RANGE] = "range", [SW_MATCH_OPTIONAL] = "optional", [SW_MATCH_SELECTOR] = "selector",
+    [SW_MATCH_RANGE] = "range", [SW_MATCH_OPTIONAL] = "optional",
 };
 
 static void print_table(struct sw_command *command, uint32_t table)

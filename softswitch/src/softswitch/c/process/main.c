@@ -261,11 +261,8 @@ static int forward(const struct sw_process_options *options)
     }
     puts("ready");
     fflush(stdout);
-    result = sw_process_run(process);
-    if (result == 0)
-        result = sw_process_close(process);
-    else
-        sw_process_close(process);
+    sw_process_run(process);
+    result = sw_process_close(process);
     if (result < 0) {
         complain("could not write its files: %s", strerror(-result));
         return EXIT_FAILURE;

@@ -43,8 +43,8 @@ struct sw_process;
 struct sw_process *sw_process_open(const struct sw_program *program, const struct sw_process_options *options,
                                    char *error, size_t error_bytes);
 
-/* Forwards until SIGTERM, SIGINT or SIGHUP; returns 0 or a negative errno. */
-int sw_process_run(struct sw_process *process);
+/* Forwards until SIGTERM, SIGINT or SIGHUP. */
+void sw_process_run(struct sw_process *process);
 
 /* Writes remaining data to files and frees everything; returns 0 or the negative errno of a file. */
 int sw_process_close(struct sw_process *process);

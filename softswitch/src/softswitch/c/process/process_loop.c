@@ -261,7 +261,7 @@ static void run_round(struct sw_process *process)
     }
 }
 
-int sw_process_run(struct sw_process *process)
+void sw_process_run(struct sw_process *process)
 {
     while (!process->stops) {
         run_round(process);
@@ -269,5 +269,4 @@ int sw_process_run(struct sw_process *process)
             fflush(stdout);
         wait_for_work(process);
     }
-    return 0;
 }

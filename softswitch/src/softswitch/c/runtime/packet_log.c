@@ -95,8 +95,6 @@ static void log_key(struct sw_pipeline *pipeline, const struct sw_packet *packet
         unsigned bits = info->keys[i].bits;
         uint64_t value;
 
-        if (info->keys[i].kind == SW_MATCH_SELECTOR)
-            continue;
         sw_text_add(&text, "* %-20s: ", info->keys[i].name);
         if (bits > 64) {
             word += (bits + 63) / 64;

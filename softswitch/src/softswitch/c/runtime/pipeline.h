@@ -139,7 +139,6 @@ enum sw_match_kind {
     SW_MATCH_TERNARY,
     SW_MATCH_RANGE,
     SW_MATCH_OPTIONAL,
-    SW_MATCH_SELECTOR, /* hashed into an action selector, never part of an entry */
 };
 
 struct sw_field_info {

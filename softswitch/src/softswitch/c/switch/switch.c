@@ -358,11 +358,6 @@ int64_t sw_switch_next_ns(const struct sw_switch *sw)
     return first_ns(next_events(sw));
 }
 
-int64_t sw_switch_now_ns(const struct sw_switch *sw)
-{
-    return sw->target.now_ns;
-}
-
 int sw_switch_set_rate(struct sw_switch *sw, uint32_t port, uint64_t rate_bps)
 {
     if (!has_port(sw, port))

@@ -68,7 +68,6 @@ bool sw_switch_advance_some(struct sw_switch *sw, int64_t now_ns);
 
 /* The next event, SW_NEVER when there is none. */
 int64_t sw_switch_next_ns(const struct sw_switch *sw);
-int64_t sw_switch_now_ns(const struct sw_switch *sw);
 
 /* Port settings of the control commands. All return -EINVAL for an invalid port. */
 int sw_switch_set_rate(struct sw_switch *sw, uint32_t port, uint64_t rate_bps);

@@ -20,15 +20,6 @@ void sw_free_entry(struct sw_entry_words *entry)
     *entry = (struct sw_entry_words){0};
 }
 
-static uint32_t given_keys(const struct sw_table_info *table)
-{
-    uint32_t given = 0;
-
-    for (uint32_t i = 0; i < table->n_keys; i++)
-        given += table->keys[i].kind != SW_MATCH_SELECTOR;
-    return given;
-}
-
 static bool wants_priority(const struct sw_table_info *table)
 {
     for (uint32_t i = 0; i < table->n_keys; i++) {
@@ -51,27 +42,23 @@ static int fail_with_form(struct sw_command *command, const struct sw_table_info
     struct sw_text form = {0};
     int result;
 
-    for (uint32_t i = 0; i < table->n_keys; i++) {
-        if (table->keys[i].kind != SW_MATCH_SELECTOR)
-            sw_text_add(&form, "%s (%s) ", key_forms[table->keys[i].kind], table->keys[i].name);
-    }
+    for (uint32_t i = 0; i < table->n_keys; i++)
+        sw_text_add(&form, "%s (%s) ", key_forms[table->keys[i].kind], table->keys[i].name);
     sw_text_add(&form, "=> ...%s", wants_priority(table) ? " PRIORITY" : "");
     result = sw_command_fail(command, "%s; type %s", problem, sw_text_string(&form));
     sw_text_free(&form);
     return result;
 }
 
-/* Commands have no words for selector fields, so the runtime gets an empty match for them. */
 int sw_read_keys(struct sw_command *command, const struct sw_table_info *table, char **words, uint32_t n_words,
                  struct sw_entry_words *entry)
 {
     char problem[256];
     size_t used = 0, room = 1;
-    uint32_t word = 0;
 
-    snprintf(problem, sizeof(problem), "table %s has %" PRIu32 " keys, not %" PRIu32, table->name, given_keys(table),
+    snprintf(problem, sizeof(problem), "table %s has %" PRIu16 " keys, not %" PRIu32, table->name, table->n_keys,
              n_words);
-    if (n_words != given_keys(table))
+    if (n_words != table->n_keys)
         return fail_with_form(command, table, problem);
     for (uint32_t i = 0; i < table->n_keys; i++)
         room += 2 * ((table->keys[i].bits + 7u) / 8);
@@ -81,12 +68,10 @@ int sw_read_keys(struct sw_command *command, const struct sw_table_info *table, 
         return sw_command_fail(command, "no memory");
     for (uint32_t i = 0; i < table->n_keys; i++) {
         const struct sw_key_info *key = &table->keys[i];
+        uint8_t *value = entry->bytes + used;
         size_t n_bytes = (key->bits + 7u) / 8;
 
-        if (key->kind == SW_MATCH_SELECTOR)
-            continue;
-        if (sw_read_match(command, words[word++], key, entry->bytes + used, entry->bytes + used + n_bytes,
-                          &entry->keys[i]) < 0)
+        if (sw_read_match(command, words[i], key, value, value + n_bytes, &entry->keys[i]) < 0)
             return -1;
         used += 2 * n_bytes;
     }
