@@ -87,19 +87,10 @@ int sw_do_register_write(struct sw_command *command)
 int sw_do_register_reset(struct sw_command *command)
 {
     int reg = sw_find_register(command, command->words[1]);
-    uint16_t n_bytes;
-    uint8_t *zero;
-    int result;
 
     if (reg < 0)
         return -1;
-    n_bytes = (uint16_t)((command->program->registers[reg].bits + 7u) / 8);
-    zero = calloc(1, n_bytes);
-    if (!zero)
-        return sw_command_fail(command, "no memory");
-    result = sw_register_fill(command->pipeline, (uint16_t)reg, (struct sw_value){zero, n_bytes});
-    free(zero);
-    return sw_command_check(command, result, command->words[1]);
+    return sw_command_check(command, sw_register_reset(command->pipeline, (uint16_t)reg), command->words[1]);
 }
 
 /* Reads the counter in words[1] and the index in words[2]; -1 on error. */

@@ -18,7 +18,7 @@ uint64_t sw_value_low64(const struct sw_value *value);
 /* The number of words of an argument or register value of `bits` bits. */
 unsigned sw_argument_words(unsigned bits);
 unsigned sw_action_words(const struct sw_action_info *action);
-/* Checks an action's arguments and writes them as entry words; returns 0 or -EINVAL. */
+/* Writes an action's arguments as entry words; returns 0, or -EINVAL without writing any. */
 int sw_action_encode(uint64_t *words, const struct sw_action_info *action, const struct sw_value *args);
 
 /* ---- table_key.c ---- */

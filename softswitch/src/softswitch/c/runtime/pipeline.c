@@ -120,10 +120,10 @@ int sw_pipeline_reset(struct sw_pipeline *p)
         sw_table_reset(p, &p->tables[i]);
     for (unsigned i = 0; i < p->program->n_profiles; i++)
         sw_profile_reset(&p->profiles[i]);
-    for (unsigned i = 0; i < p->program->n_registers; i++)
-        memset(p->registers[i].cells, 0, (size_t)p->registers[i].count * p->registers[i].cell_bytes);
-    for (unsigned i = 0; i < p->program->n_counters; i++)
-        memset(p->counters[i].cells, 0, p->counters[i].count * sizeof(*p->counters[i].cells));
+    for (uint16_t i = 0; i < p->program->n_registers; i++)
+        sw_register_reset(p, i);
+    for (uint16_t i = 0; i < p->program->n_counters; i++)
+        sw_counter_reset(p, i);
     for (unsigned i = 0; i < p->program->n_meters; i++)
         memset(p->meters[i].cells, 0, p->meters[i].count * sizeof(*p->meters[i].cells));
     p->digests.used = 0;

@@ -308,7 +308,7 @@ int sw_table_set_default_indirect(struct sw_pipeline *p, uint16_t table, bool is
 /* Registers: big-endian values of the element width. */
 int sw_register_read(const struct sw_pipeline *p, uint16_t reg, uint32_t index, uint8_t *bytes, uint16_t n_bytes);
 int sw_register_write(struct sw_pipeline *p, uint16_t reg, uint32_t index, struct sw_value value);
-int sw_register_fill(struct sw_pipeline *p, uint16_t reg, struct sw_value value);
+int sw_register_reset(struct sw_pipeline *p, uint16_t reg);
 
 /* Counters; direct ones are indexed by entry handle. */
 int sw_counter_read(const struct sw_pipeline *p, uint16_t counter, uint32_t index, uint64_t *packets, uint64_t *bytes);

@@ -115,14 +115,11 @@ int sw_profile_modify_member(struct sw_pipeline *p, uint16_t profile, uint32_t m
         return -EINVAL;
     if (!sw_profile_exists(self, false, member))
         return -ENOENT;
-    const struct sw_action_info *info = &p->program->actions[action];
-    for (unsigned i = 0; i < info->n_params; i++) {
-        if (!sw_value_fits(&args[i], info->params[i].bits))
-            return -EINVAL;
-    }
     struct sw_entry *entry = member_at(self, member);
-    entry->action = action;
-    return sw_action_encode(entry->words, info, args);
+    int error = sw_action_encode(entry->words, &p->program->actions[action], args);
+    if (error == 0)
+        entry->action = action;
+    return error;
 }
 
 int sw_profile_delete_member(struct sw_pipeline *p, uint16_t profile, uint32_t member)

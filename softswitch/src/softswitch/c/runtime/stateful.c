@@ -45,28 +45,22 @@ int sw_register_read(const struct sw_pipeline *p, uint16_t reg, uint32_t index, 
     return 0;
 }
 
-static void write_cell(struct sw_register *self, uint32_t index, struct sw_value value)
-{
-    uint8_t *cell = cell_at(self, index);
-    for (unsigned i = 0; i < value.n_bytes; i++)
-        cell[i] = self->cell_bytes > 16 ? value.bytes[i] : value.bytes[value.n_bytes - 1u - i];
-}
-
 int sw_register_write(struct sw_pipeline *p, uint16_t reg, uint32_t index, struct sw_value value)
 {
     struct sw_register *self = register_of(p, reg, index);
     if (!self || !sw_value_fits(&value, p->program->registers[reg].bits))
         return -EINVAL;
-    write_cell(self, index, value);
+    uint8_t *cell = cell_at(self, index);
+    for (unsigned i = 0; i < value.n_bytes; i++)
+        cell[i] = self->cell_bytes > 16 ? value.bytes[i] : value.bytes[value.n_bytes - 1u - i];
     return 0;
 }
 
-int sw_register_fill(struct sw_pipeline *p, uint16_t reg, struct sw_value value)
+int sw_register_reset(struct sw_pipeline *p, uint16_t reg)
 {
-    if (reg >= p->program->n_registers || !sw_value_fits(&value, p->program->registers[reg].bits))
+    if (reg >= p->program->n_registers)
         return -EINVAL;
-    for (uint32_t i = 0; i < p->registers[reg].count; i++)
-        write_cell(&p->registers[reg], i, value);
+    memset(p->registers[reg].cells, 0, (size_t)p->registers[reg].count * p->registers[reg].cell_bytes);
     return 0;
 }
 

@@ -347,13 +347,10 @@ int sw_table_modify(struct sw_pipeline *p, uint16_t table, uint32_t handle, uint
     struct sw_entry *entry = entry_of(t, handle);
     if (!entry)
         return -ENOENT;
-    const struct sw_action_info *info = &p->program->actions[action];
-    for (unsigned i = 0; i < info->n_params; i++) {
-        if (!sw_value_fits(&args[i], info->params[i].bits))
-            return -EINVAL;
-    }
-    entry->action = action;
-    return sw_action_encode(entry->words, info, args);
+    int error = sw_action_encode(entry->words, &p->program->actions[action], args);
+    if (error == 0)
+        entry->action = action;
+    return error;
 }
 
 int sw_table_modify_indirect(struct sw_pipeline *p, uint16_t table, uint32_t handle, bool is_group,
@@ -408,6 +405,15 @@ int sw_table_delete(struct sw_pipeline *p, uint16_t table, uint32_t handle)
     return 0;
 }
 
+static void remove_all(struct sw_pipeline *p, struct sw_table *t)
+{
+    for (uint32_t i = 0; t->count > 0; i++) {
+        struct sw_entry *entry = sw_table_entry(t, i);
+        if (entry->used)
+            remove_entry(p, t, entry);
+    }
+}
+
 int sw_table_clear(struct sw_pipeline *p, uint16_t table)
 {
     struct sw_table *t = table_of(p, table);
@@ -415,11 +421,7 @@ int sw_table_clear(struct sw_pipeline *p, uint16_t table)
         return -EINVAL;
     if (is_locked(p, t))
         return -EPERM;
-    for (uint32_t i = 0; t->count > 0; i++) {
-        struct sw_entry *entry = sw_table_entry(t, i);
-        if (entry->used)
-            remove_entry(p, t, entry);
-    }
+    remove_all(p, t);
     return 0;
 }
 
@@ -438,15 +440,13 @@ int sw_table_set_default(struct sw_pipeline *p, uint16_t table, uint16_t action,
         return -EINVAL;
     if (t->info->default_is_const && !p->installing)
         return -EPERM;
-    const struct sw_action_info *info = &p->program->actions[action];
-    for (unsigned i = 0; i < info->n_params; i++) {
-        if (!sw_value_fits(&args[i], info->params[i].bits))
-            return -EINVAL;
-    }
+    int error = sw_action_encode(t->miss->words, &p->program->actions[action], args);
+    if (error)
+        return error;
     drop_default_reference(p, t);
     t->miss->kind = SW_ENTRY_DIRECT;
     t->miss->action = action;
-    return sw_action_encode(t->miss->words, info, args);
+    return 0;
 }
 
 int sw_table_set_default_indirect(struct sw_pipeline *p, uint16_t table, bool is_group, uint32_t member_or_group)
@@ -469,11 +469,7 @@ int sw_table_set_default_indirect(struct sw_pipeline *p, uint16_t table, bool is
 
 void sw_table_reset(struct sw_pipeline *p, struct sw_table *t)
 {
-    for (uint32_t i = 0; t->count > 0; i++) {
-        struct sw_entry *entry = sw_table_entry(t, i);
-        if (entry->used)
-            remove_entry(p, t, entry);
-    }
+    remove_all(p, t);
     if (t->entries)
         memset(t->entries, 0, (size_t)t->capacity * t->stride); /* handles start again from 0 */
     drop_default_reference(p, t);

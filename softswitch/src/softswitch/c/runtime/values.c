@@ -40,9 +40,11 @@ unsigned sw_action_words(const struct sw_action_info *action)
 int sw_action_encode(uint64_t *words, const struct sw_action_info *action, const struct sw_value *args)
 {
     for (unsigned i = 0; i < action->n_params; i++) {
-        unsigned bits = action->params[i].bits;
-        if (!sw_value_fits(&args[i], bits))
+        if (!sw_value_fits(&args[i], action->params[i].bits))
             return -EINVAL;
+    }
+    for (unsigned i = 0; i < action->n_params; i++) {
+        unsigned bits = action->params[i].bits;
         if (bits > 128) {
             memcpy(words, args[i].bytes, args[i].n_bytes);
         } else if (bits > 64) {

@@ -27,8 +27,7 @@ int sw_target_init(struct sw_target *target, const struct sw_program *program, c
 
 void sw_target_free(struct sw_target *target)
 {
-    if (target->pipeline)
-        sw_pipeline_destroy(target->pipeline);
+    sw_pipeline_destroy(target->pipeline);
     sw_replication_free(&target->replication);
     sw_arrivals_free(&target->copies);
     sw_telemetry_free(&target->telemetry);
