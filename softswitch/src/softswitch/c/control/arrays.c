@@ -13,14 +13,11 @@
 /* Reads an index below the array's size; a direct array is indexed by entry handle, which the runtime checks. */
 static int read_index(struct sw_command *command, const struct sw_array_info *array, const char *word, uint32_t *index)
 {
-    uint64_t number;
-
-    if (sw_read_number(command, word, "index", UINT32_MAX, &number) < 0)
+    if (sw_read_u32(command, word, "index", UINT32_MAX, index) < 0)
         return -1;
-    if (!array->is_direct && number >= array->count)
+    if (!array->is_direct && *index >= array->count)
         return sw_command_fail(command, "index '%s' is outside %s, which has %" PRIu32, word, array->name,
                                array->count);
-    *index = (uint32_t)number;
     return 0;
 }
 

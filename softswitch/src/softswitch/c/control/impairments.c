@@ -49,11 +49,9 @@ static int read_setting(struct sw_command *command, const char *word, struct sw_
 
     if (is_key(word, "seed", &value))
         return sw_read_number(command, value, "seed", UINT64_MAX, &impairment->random);
-    if (is_key(word, "rate_ppb", &value)) {
-        if (sw_read_number(command, value, "rate_ppb", SW_IMPAIRMENT_ALWAYS_PPB, &number) < 0)
-            return -1;
-        impairment->rate_ppb = (uint32_t)number;
-    } else if (is_key(word, "time_ns", &value)) {
+    if (is_key(word, "rate_ppb", &value))
+        return sw_read_u32(command, value, "rate_ppb", SW_IMPAIRMENT_ALWAYS_PPB, &impairment->rate_ppb);
+    if (is_key(word, "time_ns", &value)) {
         if (sw_read_number(command, value, "time_ns", TIME_MAX, &number) < 0)
             return -1;
         impairment->time_ns = (int64_t)number;
@@ -70,14 +68,12 @@ static int read_setting(struct sw_command *command, const char *word, struct sw_
 int sw_do_port_impair(struct sw_command *command)
 {
     struct sw_impairment impairment = {0};
-    const char *direction = command->words[2];
     uint32_t port;
+    bool is_in;
     int kind;
 
-    if (sw_read_port(command, &port) < 0)
+    if (sw_read_port(command, &port) < 0 || sw_read_either(command, command->words[2], "in", "out", &is_in) < 0)
         return -1;
-    if (strcmp(direction, "in") != 0 && strcmp(direction, "out") != 0)
-        return sw_command_fail(command, "'%s' is neither 'in' nor 'out'", direction);
     kind = read_kind(command, command->words[3]);
     if (kind < 0)
         return -1;
@@ -85,8 +81,7 @@ int sw_do_port_impair(struct sw_command *command)
         if (read_setting(command, command->words[i], &impairment) < 0)
             return -1;
     }
-    return sw_command_check(command,
-                            sw_switch_set_impairment(command->sw, port, strcmp(direction, "out") == 0,
-                                                     (enum sw_impairment_kind)kind, &impairment),
-                            "the port");
+    return sw_command_check(
+        command, sw_switch_set_impairment(command->sw, port, !is_in, (enum sw_impairment_kind)kind, &impairment),
+        "the port");
 }

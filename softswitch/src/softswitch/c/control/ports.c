@@ -16,13 +16,10 @@
 
 static int read_device_port(struct sw_command *command, const char *word, uint32_t *port)
 {
-    uint64_t number;
-
-    if (sw_read_number(command, word, "port", SW_PORT_COUNT - 1, &number) < 0)
+    if (sw_read_u32(command, word, "port", SW_PORT_COUNT - 1, port) < 0)
         return -1;
-    if (!command->sw->target.tm.ports[number].has_device)
+    if (!command->sw->target.tm.ports[*port].has_device)
         return sw_command_fail(command, "port '%s' has no interface", word);
-    *port = (uint32_t)number;
     return 0;
 }
 
@@ -104,7 +101,7 @@ int sw_do_port_rate(struct sw_command *command)
     return sw_command_check(command, sw_switch_set_rate(command->sw, port, rate_bps), "the port");
 }
 
-int sw_do_port_delay(struct sw_command *command)
+static int change_delay(struct sw_command *command, int (*set)(struct sw_switch *sw, uint32_t port, int64_t delay_ns))
 {
     uint64_t delay_ns;
     uint32_t port;
@@ -112,43 +109,38 @@ int sw_do_port_delay(struct sw_command *command)
     if (sw_read_port(command, &port) < 0 ||
         sw_read_number(command, command->words[2], "delay", DELAY_MAX, &delay_ns) < 0)
         return -1;
-    return sw_command_check(command, sw_switch_set_delay(command->sw, port, (int64_t)delay_ns), "the port");
+    return sw_command_check(command, set(command->sw, port, (int64_t)delay_ns), "the port");
+}
+
+int sw_do_port_delay(struct sw_command *command)
+{
+    return change_delay(command, sw_switch_set_delay);
 }
 
 int sw_do_port_ingress_delay(struct sw_command *command)
 {
-    uint64_t delay_ns;
-    uint32_t port;
-
-    if (sw_read_port(command, &port) < 0 ||
-        sw_read_number(command, command->words[2], "delay", DELAY_MAX, &delay_ns) < 0)
-        return -1;
-    return sw_command_check(command, sw_switch_set_ingress_delay(command->sw, port, (int64_t)delay_ns), "the port");
+    return change_delay(command, sw_switch_set_ingress_delay);
 }
 
 int sw_do_port_mac_control(struct sw_command *command)
 {
-    const char *word = command->words[2];
     uint32_t port;
+    bool is_on;
 
-    if (sw_read_port(command, &port) < 0)
+    if (sw_read_port(command, &port) < 0 || sw_read_either(command, command->words[2], "on", "off", &is_on) < 0)
         return -1;
-    if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-        return sw_command_fail(command, "'%s' is neither 'on' nor 'off'", word);
-    command->sw->target.tm.ports[port].decodes_mac_control = strcmp(word, "on") == 0;
+    command->sw->target.tm.ports[port].decodes_mac_control = is_on;
     return 0;
 }
 
 int sw_do_port_link(struct sw_command *command)
 {
-    const char *word = command->words[2];
     uint32_t port;
+    bool is_up;
 
-    if (sw_read_port(command, &port) < 0)
+    if (sw_read_port(command, &port) < 0 || sw_read_either(command, command->words[2], "up", "down", &is_up) < 0)
         return -1;
-    if (strcmp(word, "up") != 0 && strcmp(word, "down") != 0)
-        return sw_command_fail(command, "'%s' is neither 'up' nor 'down'", word);
-    return sw_command_check(command, sw_switch_set_link(command->sw, port, strcmp(word, "up") == 0), "the port");
+    return sw_command_check(command, sw_switch_set_link(command->sw, port, is_up), "the port");
 }
 
 /* Reads a number that must not be 0. */

@@ -13,16 +13,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int read_handle(struct sw_command *command, uint32_t word, const char *what, uint32_t *handle)
-{
-    uint64_t number;
-
-    if (sw_read_number(command, command->words[word], what, UINT32_MAX, &number) < 0)
-        return -1;
-    *handle = (uint32_t)number;
-    return 0;
-}
-
 /* Returns the profile in words[1]; -1 on error. */
 static int profile_of(struct sw_command *command, bool wants_selector)
 {
@@ -65,7 +55,7 @@ int sw_do_act_prof_modify_member(struct sw_command *command)
     int profile = profile_of(command, false), action, result = -1;
     uint32_t member, first = 4;
 
-    if (profile < 0 || read_handle(command, 3, "member", &member) < 0)
+    if (profile < 0 || sw_read_u32(command, command->words[3], "member", UINT32_MAX, &member) < 0)
         return -1;
     if (command->n_words > first && strcmp(command->words[first], "=>") == 0)
         first++;
@@ -89,7 +79,7 @@ int sw_do_act_prof_delete_member(struct sw_command *command)
     int profile = profile_of(command, false);
     uint32_t member;
 
-    if (profile < 0 || read_handle(command, 2, "member", &member) < 0)
+    if (profile < 0 || sw_read_u32(command, command->words[2], "member", UINT32_MAX, &member) < 0)
         return -1;
     if (sw_command_check(command, sw_profile_delete_member(command->pipeline, (uint16_t)profile, member),
                          "the member") < 0)
@@ -115,7 +105,7 @@ int sw_do_act_prof_delete_group(struct sw_command *command)
     int profile = profile_of(command, true);
     uint32_t group;
 
-    if (profile < 0 || read_handle(command, 2, "group", &group) < 0)
+    if (profile < 0 || sw_read_u32(command, command->words[2], "group", UINT32_MAX, &group) < 0)
         return -1;
     return sw_command_check(command, sw_profile_delete_group(command->pipeline, (uint16_t)profile, group), "the group");
 }
@@ -126,7 +116,8 @@ static int change_group(struct sw_command *command,
     int profile = profile_of(command, true);
     uint32_t member, group;
 
-    if (profile < 0 || read_handle(command, 2, "member", &member) < 0 || read_handle(command, 3, "group", &group) < 0)
+    if (profile < 0 || sw_read_u32(command, command->words[2], "member", UINT32_MAX, &member) < 0 ||
+        sw_read_u32(command, command->words[3], "group", UINT32_MAX, &group) < 0)
         return -1;
     return sw_command_check(command, change(command->pipeline, (uint16_t)profile, group, member),
                             "the member or the group");
@@ -190,8 +181,7 @@ static int add_indirect(struct sw_command *command, bool is_group, struct sw_ent
     const struct sw_table_info *info = &command->program->tables[table < 0 ? 0 : table];
     const char *what = is_group ? "group" : "member";
     struct sw_words keys = {.first = command->words + 2};
-    uint32_t n_rest, handle = 0;
-    uint64_t target;
+    uint32_t n_rest, target, handle = 0;
     char **rest;
     int result;
 
@@ -199,10 +189,10 @@ static int add_indirect(struct sw_command *command, bool is_group, struct sw_ent
         return -1;
     if (n_rest != 1)
         return sw_command_fail(command, "one %s must follow '=>', not %" PRIu32 " words", what, n_rest);
-    if (sw_read_number(command, rest[0], what, UINT32_MAX, &target) < 0)
+    if (sw_read_u32(command, rest[0], what, UINT32_MAX, &target) < 0)
         return -1;
-    result = sw_table_add_indirect(command->pipeline, (uint16_t)table, entry->keys, is_group, (uint32_t)target,
-                                   entry->priority, &handle);
+    result = sw_table_add_indirect(command->pipeline, (uint16_t)table, entry->keys, is_group, target, entry->priority,
+                                   &handle);
     if (result == -EINVAL)
         return sw_command_fail(command, "table %s has no %s '%s'", info->name, what, rest[0]);
     if (sw_command_check(command, result, "the entry") < 0)
@@ -238,7 +228,8 @@ static int modify_indirect(struct sw_command *command, bool is_group)
     const char *what = is_group ? "group" : "member";
     uint32_t handle, target;
 
-    if (table < 0 || read_handle(command, 2, "handle", &handle) < 0 || read_handle(command, 3, what, &target) < 0)
+    if (table < 0 || sw_read_u32(command, command->words[2], "handle", UINT32_MAX, &handle) < 0 ||
+        sw_read_u32(command, command->words[3], what, UINT32_MAX, &target) < 0)
         return -1;
     result = sw_table_modify_indirect(command->pipeline, (uint16_t)table, handle, is_group, target);
     if (result == -EINVAL)
@@ -265,7 +256,7 @@ static int set_default(struct sw_command *command, bool is_group)
     const char *what = is_group ? "group" : "member";
     uint32_t target;
 
-    if (table < 0 || read_handle(command, 2, what, &target) < 0 ||
+    if (table < 0 || sw_read_u32(command, command->words[2], what, UINT32_MAX, &target) < 0 ||
         sw_command_check(command, sw_table_set_default_indirect(command->pipeline, (uint16_t)table, is_group, target),
                          what) < 0)
         return -1;

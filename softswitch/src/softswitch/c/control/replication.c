@@ -14,67 +14,51 @@
 #define GROUP_MAX (SW_MULTICAST_GROUP_COUNT - 1)
 #define DELAY_MAX UINT64_C(1000000000000000)
 
-static int read_word(struct sw_command *command, uint32_t word, const char *what, uint64_t max, uint32_t *number)
-{
-    uint64_t wide;
-
-    if (sw_read_number(command, command->words[word], what, max, &wide) < 0)
-        return -1;
-    *number = (uint32_t)wide;
-    return 0;
-}
-
-static int read_target(struct sw_command *command, uint32_t word, const char *what, uint64_t max, int32_t *target)
+static int read_target(struct sw_command *command, uint32_t word, const char *what, uint32_t max, int32_t *target)
 {
     uint32_t number;
 
-    if (read_word(command, word, what, max, &number) < 0)
+    if (sw_read_u32(command, command->words[word], what, max, &number) < 0)
         return -1;
     *target = (int32_t)number;
     return 0;
 }
 
-static int add_session(struct sw_command *command, struct sw_mirror_session to)
+static int read_session(struct sw_command *command, uint32_t *session)
 {
-    uint32_t session;
+    return sw_read_u32(command, command->words[1], "session", SW_MIRROR_SESSION_COUNT - 1, session);
+}
 
-    if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0)
+/* Adds the session in words[1]. The port, the group and, if given, the length of copies follow it in this order. */
+static int add_session(struct sw_command *command, bool has_port, bool has_group)
+{
+    struct sw_mirror_session to = {.port = -1, .group = -1};
+    uint32_t session, word = 2;
+
+    if (has_port && read_target(command, word++, "port", PORT_MAX, &to.port) < 0)
+        return -1;
+    if (has_group && read_target(command, word++, "group", GROUP_MAX, &to.group) < 0)
+        return -1;
+    if (word < command->n_words && sw_read_u32(command, command->words[word], "length", UINT32_MAX, &to.most_bytes) < 0)
+        return -1;
+    if (read_session(command, &session) < 0)
         return -1;
     return sw_command_check(command, sw_mirror_set(&command->sw->target.replication, session, to), "the session");
 }
 
-/* Reads the length of copies in words[word], if that word exists. */
-static int read_most_bytes(struct sw_command *command, uint32_t word, struct sw_mirror_session *to)
-{
-    return word < command->n_words ? read_word(command, word, "length", UINT32_MAX, &to->most_bytes) : 0;
-}
-
 int sw_do_mirroring_add(struct sw_command *command)
 {
-    struct sw_mirror_session to = {.port = -1, .group = -1};
-
-    if (read_target(command, 2, "port", PORT_MAX, &to.port) < 0 || read_most_bytes(command, 3, &to) < 0)
-        return -1;
-    return add_session(command, to);
+    return add_session(command, true, false);
 }
 
 int sw_do_mirroring_add_mc(struct sw_command *command)
 {
-    struct sw_mirror_session to = {.port = -1, .group = -1};
-
-    if (read_target(command, 2, "group", GROUP_MAX, &to.group) < 0 || read_most_bytes(command, 3, &to) < 0)
-        return -1;
-    return add_session(command, to);
+    return add_session(command, false, true);
 }
 
 int sw_do_mirroring_add_port_and_mgrp(struct sw_command *command)
 {
-    struct sw_mirror_session to = {.port = -1, .group = -1};
-
-    if (read_target(command, 2, "port", PORT_MAX, &to.port) < 0 ||
-        read_target(command, 3, "group", GROUP_MAX, &to.group) < 0 || read_most_bytes(command, 4, &to) < 0)
-        return -1;
-    return add_session(command, to);
+    return add_session(command, true, true);
 }
 
 int sw_do_mirroring_delay(struct sw_command *command)
@@ -82,7 +66,7 @@ int sw_do_mirroring_delay(struct sw_command *command)
     uint64_t delay_ns;
     uint32_t session;
 
-    if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0 ||
+    if (read_session(command, &session) < 0 ||
         sw_read_number(command, command->words[2], "delay", DELAY_MAX, &delay_ns) < 0)
         return -1;
     return sw_command_check(command, sw_mirror_set_delay(&command->sw->target.replication, session, (int64_t)delay_ns),
@@ -93,7 +77,7 @@ int sw_do_mirroring_delete(struct sw_command *command)
 {
     uint32_t session;
 
-    if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0)
+    if (read_session(command, &session) < 0)
         return -1;
     return sw_command_check(command, sw_mirror_delete(&command->sw->target.replication, session), "the session");
 }
@@ -103,7 +87,7 @@ int sw_do_mirroring_get(struct sw_command *command)
     const struct sw_mirror_session *found;
     uint32_t session;
 
-    if (read_word(command, 1, "session", SW_MIRROR_SESSION_COUNT - 1, &session) < 0)
+    if (read_session(command, &session) < 0)
         return -1;
     found = sw_mirror_find(&command->sw->target.replication, session);
     if (!found)
@@ -122,12 +106,12 @@ int sw_do_mirroring_get(struct sw_command *command)
 
 static int read_group(struct sw_command *command, uint32_t word, uint32_t *group)
 {
-    return read_word(command, word, "group", GROUP_MAX, group);
+    return sw_read_u32(command, command->words[word], "group", GROUP_MAX, group);
 }
 
 static int read_node(struct sw_command *command, uint32_t word, uint32_t *node)
 {
-    return read_word(command, word, "node", SW_MULTICAST_NODE_COUNT - 1, node);
+    return sw_read_u32(command, command->words[word], "node", SW_MULTICAST_NODE_COUNT - 1, node);
 }
 
 int sw_do_mc_mgrp_create(struct sw_command *command)
@@ -148,13 +132,13 @@ int sw_do_mc_mgrp_destroy(struct sw_command *command)
     return sw_command_check(command, sw_multicast_destroy_group(&command->sw->target.replication, group), "the group");
 }
 
-static int read_set(struct sw_command *command, uint32_t first, uint32_t end, const char *what, uint64_t max,
+static int read_set(struct sw_command *command, uint32_t first, uint32_t end, const char *what, uint32_t max,
                     struct sw_port_set *set)
 {
     for (uint32_t i = first; i < end; i++) {
         uint32_t number;
 
-        if (read_word(command, i, what, max, &number) < 0)
+        if (sw_read_u32(command, command->words[i], what, max, &number) < 0)
             return -1;
         if (sw_port_set_has(set, number))
             return sw_command_fail(command, "%s '%s' is given twice", what, command->words[i]);
@@ -180,7 +164,8 @@ int sw_do_mc_node_create(struct sw_command *command)
     struct sw_port_set ports = {0}, lags = {0};
     uint32_t rid, node = 0;
 
-    if (read_word(command, 1, "rid", UINT16_MAX, &rid) < 0 || read_ports_and_lags(command, &ports, &lags) < 0 ||
+    if (sw_read_u32(command, command->words[1], "rid", UINT16_MAX, &rid) < 0 ||
+        read_ports_and_lags(command, &ports, &lags) < 0 ||
         sw_command_check(command, sw_multicast_create_node(&command->sw->target.replication, rid, &ports, &lags, &node),
                          "the node") < 0)
         return -1;
@@ -233,7 +218,7 @@ int sw_do_mc_set_lag_membership(struct sw_command *command)
     struct sw_port_set ports = {0};
     uint32_t lag;
 
-    if (read_word(command, 1, "LAG", SW_LAG_COUNT - 1, &lag) < 0 ||
+    if (sw_read_u32(command, command->words[1], "LAG", SW_LAG_COUNT - 1, &lag) < 0 ||
         read_set(command, 2, command->n_words, "port", PORT_MAX, &ports) < 0)
         return -1;
     command->sw->target.replication.lags[lag] = ports;

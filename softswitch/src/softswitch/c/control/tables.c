@@ -140,10 +140,9 @@ int sw_do_table_modify(struct sw_command *command)
     struct sw_entry_words entry = {0};
     int action, table = direct_table(command, &action), result = -1;
     char **args = command->words + 4;
-    uint32_t n_args = command->n_words - 4;
-    uint64_t handle;
+    uint32_t handle, n_args = command->n_words - 4;
 
-    if (table < 0 || sw_read_number(command, command->words[3], "handle", UINT32_MAX, &handle) < 0)
+    if (table < 0 || sw_read_u32(command, command->words[3], "handle", UINT32_MAX, &handle) < 0)
         return -1;
     if (n_args && strcmp(args[0], "=>") == 0) {
         args++;
@@ -151,11 +150,10 @@ int sw_do_table_modify(struct sw_command *command)
     }
     if (sw_read_args(command, &program->actions[action], args, n_args, &entry) == 0)
         result = sw_command_check(
-            command,
-            sw_table_modify(command->pipeline, (uint16_t)table, (uint32_t)handle, (uint16_t)action, entry.args),
+            command, sw_table_modify(command->pipeline, (uint16_t)table, handle, (uint16_t)action, entry.args),
             "the entry");
     if (result == 0)
-        sw_shadow_modify(command->sw->shadow, (uint32_t)table, (uint32_t)handle, program->actions[action].name,
+        sw_shadow_modify(command->sw->shadow, (uint32_t)table, handle, program->actions[action].name,
                          (struct sw_words){args, n_args});
     sw_free_entry(&entry);
     return result;
@@ -164,15 +162,15 @@ int sw_do_table_modify(struct sw_command *command)
 int sw_do_table_delete(struct sw_command *command)
 {
     int table = sw_find_table(command, command->words[1]);
-    uint64_t handle;
+    uint32_t handle;
     int result;
 
-    if (table < 0 || sw_read_number(command, command->words[2], "handle", UINT32_MAX, &handle) < 0)
+    if (table < 0 || sw_read_u32(command, command->words[2], "handle", UINT32_MAX, &handle) < 0)
         return -1;
-    result = sw_table_delete(command->pipeline, (uint16_t)table, (uint32_t)handle);
+    result = sw_table_delete(command->pipeline, (uint16_t)table, handle);
     if (sw_command_check(command, result, "the entry") < 0)
         return -1;
-    sw_shadow_delete(command->sw->shadow, (uint32_t)table, (uint32_t)handle);
+    sw_shadow_delete(command->sw->shadow, (uint32_t)table, handle);
     return 0;
 }
 
@@ -180,9 +178,8 @@ int sw_do_table_clear(struct sw_command *command)
 {
     int table = sw_find_table(command, command->words[1]);
 
-    if (table < 0)
-        return -1;
-    if (sw_command_check(command, sw_table_clear(command->pipeline, (uint16_t)table), command->words[1]) < 0)
+    if (table < 0 ||
+        sw_command_check(command, sw_table_clear(command->pipeline, (uint16_t)table), command->words[1]) < 0)
         return -1;
     sw_shadow_clear(command->sw->shadow, (uint32_t)table);
     return 0;

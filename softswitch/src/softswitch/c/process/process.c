@@ -8,6 +8,7 @@
 
 #include "control/control.h"
 #include "process/interfaces.h"
+#include "process/reception.h"
 #include "traffic/telemetry.h"
 
 #include <errno.h>
@@ -224,28 +225,26 @@ static int open_captures(struct sw_process *process, struct complaint complaint)
     return 0;
 }
 
+/* Opens the file if there is a path. */
+static int open_writer(const char *path, const char *what, struct sw_writer **writer, struct complaint complaint)
+{
+    if (!path)
+        return 0;
+    *writer = sw_writer_open(path);
+    if (*writer)
+        return 0;
+    snprintf(complaint.text, complaint.bytes, "cannot write %s '%s': %s", what, path, strerror(errno));
+    return -1;
+}
+
 /* Opens the parts that are visible outside the process, which must come last. */
 static int open_files(struct sw_process *process, struct complaint complaint)
 {
     const struct sw_process_options *options = process->options;
 
-    if (options->telemetry_path) {
-        process->writer = sw_writer_open(options->telemetry_path);
-        if (!process->writer) {
-            snprintf(complaint.text, complaint.bytes, "cannot write telemetry '%s': %s", options->telemetry_path,
-                     strerror(errno));
-            return -1;
-        }
-    }
-    if (options->lateness_path) {
-        process->late_bins.writer = sw_writer_open(options->lateness_path);
-        if (!process->late_bins.writer) {
-            snprintf(complaint.text, complaint.bytes, "cannot write lateness '%s': %s", options->lateness_path,
-                     strerror(errno));
-            return -1;
-        }
-    }
-    if (open_captures(process, complaint) < 0)
+    if (open_writer(options->telemetry_path, "telemetry", &process->writer, complaint) < 0 ||
+        open_writer(options->lateness_path, "lateness", &process->late_bins.writer, complaint) < 0 ||
+        open_captures(process, complaint) < 0)
         return -1;
     if (options->control_path || options->control_fd >= 0) {
         process->control = sw_control_server_open(options->control_path, options->control_fd, process->sw,
@@ -261,15 +260,13 @@ static int open_files(struct sw_process *process, struct complaint complaint)
 
 static int open_core(struct sw_process *process, const struct sw_program *program, struct complaint complaint)
 {
-    struct timespec now;
     struct sw_config config = {.seed = process->options->seed,
                                .epoch_ns = process->options->epoch_ns,
                                .sample_ns = process->options->telemetry_path ? process->options->sample_ns : 0,
                                .link_sample_ns = process->options->link_sample_ns};
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
     if (!config.epoch_ns)
-        config.epoch_ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+        config.epoch_ns = sw_read_clock(CLOCK_MONOTONIC);
     process->late_bins.epoch_ns = config.epoch_ns;
     process->late_bins.width_ns = process->options->lateness_ns;
     process->sw = sw_switch_create(program, &config);

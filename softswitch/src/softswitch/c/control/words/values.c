@@ -118,6 +118,23 @@ int sw_read_number(struct sw_command *command, const char *word, const char *wha
     return 0;
 }
 
+int sw_read_u32(struct sw_command *command, const char *word, const char *what, uint32_t max, uint32_t *number)
+{
+    uint64_t wide;
+    int result = sw_read_number(command, word, what, max, &wide);
+
+    *number = (uint32_t)wide;
+    return result;
+}
+
+int sw_read_either(struct sw_command *command, const char *word, const char *yes, const char *no, bool *is_yes)
+{
+    *is_yes = strcmp(word, yes) == 0;
+    if (*is_yes || strcmp(word, no) == 0)
+        return 0;
+    return sw_command_fail(command, "'%s' is neither '%s' nor '%s'", word, yes, no);
+}
+
 /* Reads "left<separator>right" and splits the word in place. Both halves are `bits` wide. */
 static int read_pair(struct sw_command *command, const char *word, const char *separator, uint16_t bits, uint8_t *left,
                      uint8_t *right)

@@ -10,6 +10,9 @@
 #include "control/words/command.h"
 
 int sw_read_number(struct sw_command *command, const char *word, const char *what, uint64_t max, uint64_t *number);
+int sw_read_u32(struct sw_command *command, const char *word, const char *what, uint32_t max, uint32_t *number);
+/* Reads a word that is `yes` or `no`. */
+int sw_read_either(struct sw_command *command, const char *word, const char *yes, const char *no, bool *is_yes);
 int sw_read_value(struct sw_command *command, const char *word, uint16_t bits, uint8_t *bytes);
 int sw_read_match(struct sw_command *command, const char *word, const struct sw_key_info *key, uint8_t *value,
                   uint8_t *mask, struct sw_match *match);
