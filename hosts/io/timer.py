@@ -8,11 +8,11 @@ since 3.13, so this module calls the C library.
 
 import ctypes
 import os
+import time
 from contextlib import suppress
 
 from sfc_testbed.hosts.io import kernel_calls
 
-_CLOCK_MONOTONIC = 1
 _PR_SET_TIMERSLACK = 29
 _TFD_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -38,7 +38,7 @@ class MonotonicTimer:
     """A timer whose descriptor becomes readable at the armed instant, until it is cleared or armed again."""
 
     def __init__(self) -> None:
-        self._descriptor = _libc.timerfd_create(_CLOCK_MONOTONIC, _TFD_NONBLOCK_CLOEXEC)
+        self._descriptor = _libc.timerfd_create(time.CLOCK_MONOTONIC, _TFD_NONBLOCK_CLOEXEC)
         if self._descriptor < 0:
             number = ctypes.get_errno()
             raise OSError(number, f"timerfd_create: {os.strerror(number)}")

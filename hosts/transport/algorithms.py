@@ -2,7 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Construction of the algorithms that the settings name, with their parameters in wall units."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -11,7 +10,13 @@ from sfc_testbed.hosts.transport.congestion.telemetry import compact_layout
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS, FlowControl
 from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS, LoadBalancing
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery, PacketOrder
-from sfc_testbed.hosts.transport.settings import TransportSettings, algorithm_of, build_parameters, dilate
+from sfc_testbed.hosts.transport.settings import (
+    TransportSettings,
+    algorithm_of,
+    algorithms_of,
+    build_parameters,
+    dilate,
+)
 from sfc_testbed.wire.constants import INT_UDP_PORT, ROCE_UDP_PORT, BtsCause
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.units import bandwidth_delay_bytes
@@ -113,19 +118,8 @@ def resolved(settings: TransportSettings) -> TransportSettings:
     Raises ValueError for an unknown parameter.
     """
     path = path_context(settings)
-
-    def complete(row: type[Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
-        return asdict(row.resolve(build_parameters(row.Parameters, chosen, Dilation()), path))
-
-    congestion = algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control")
-    flow_control = algorithm_of(FLOW_CONTROLS, settings.flow_control, "flow control")
-    loss_recovery = algorithm_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery")
-    load_balancing = algorithm_of(LOAD_BALANCINGS, settings.load_balancing, "load balancing")
-    return replace(
-        settings,
-        bdp_bytes=path.bdp_bytes,
-        congestion_parameters=complete(congestion, settings.congestion_parameters),
-        flow_control_parameters=complete(flow_control, settings.flow_control_parameters),
-        loss_recovery_parameters=complete(loss_recovery, settings.loss_recovery_parameters),
-        load_balancing_parameters=complete(load_balancing, settings.load_balancing_parameters),
-    )
+    complete: dict[str, Any] = {}
+    for name, algorithm in algorithms_of(settings).items():
+        chosen = build_parameters(algorithm.Parameters, getattr(settings, f"{name}_parameters"), Dilation())
+        complete[f"{name}_parameters"] = asdict(algorithm.resolve(chosen, path))
+    return replace(settings, bdp_bytes=path.bdp_bytes, **complete)

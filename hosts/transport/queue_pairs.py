@@ -6,6 +6,7 @@ This module handles no frames; the NIC and the queue pairs do.
 """
 
 from collections import deque
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from mypy_extensions import i64
@@ -74,10 +75,9 @@ def _peer(ip: int, qpn: int) -> int:
 class IdleSender:
     """A sending queue pair whose messages are all complete or given up."""
 
-    __slots__ = ("flow_id", "source_qpn")
+    __slots__ = ("flow_id",)
 
-    def __init__(self, source_qpn: int, flow_id: int) -> None:
-        self.source_qpn = source_qpn
+    def __init__(self, flow_id: int) -> None:
         self.flow_id = flow_id
         """The last flow of the queue pair."""
 
@@ -111,18 +111,7 @@ class _WaitingMessage(Waiter):
     def on_ended(self) -> None:
         """Schedule the message, because its `ready_ns` is now known."""
         message = self._message
-        self._pairs.send_when_ready(
-            OutgoingMessage(
-                flow_id=message.flow_id,
-                source_qpn=message.source_qpn,
-                destination_qpn=message.destination_qpn,
-                destination_ip=message.destination_ip,
-                size_bytes=message.size_bytes,
-                ready_ns=max(message.ready_ns, self.ready_ns),
-                after=message.after,
-                delays_ns=message.delays_ns,
-            )
-        )
+        self._pairs.send_when_ready(replace(message, ready_ns=max(message.ready_ns, self.ready_ns)))
 
 
 class QueuePairs:
@@ -296,7 +285,7 @@ class QueuePairs:
         sender, rows = self._senders.get(qpn), self._sender_rows
         if sender is not None:
             return sender
-        return IdleSender(qpn, rows.get(qpn, _FLOW_ID)) if rows.get(qpn, _NEXT_INDEX) else None
+        return IdleSender(rows.get(qpn, _FLOW_ID)) if rows.get(qpn, _NEXT_INDEX) else None
 
     def from_port(self, peer_ip: int, port: int) -> list[SenderQueuePair | IdleSender]:
         """Return the senders, active and idle, that send to that peer from that UDP port.

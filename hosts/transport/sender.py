@@ -77,7 +77,7 @@ class SenderQueuePair(FrameSource):
         "_has_flags", "_has_stamps", "_has_timer", "_is_pulled", "_notifies_congestion", "_notifies_flow_control",
         "_pacing", "_pause", "_payload_bytes", "_recovery", "_resend_waits", "_retry_limit", "_samples", "_scheduler",
         "_shift", "_shim", "_smallest_window", "_stored_bytes", "_timeout_end", "_trace", "_transmissions",
-        "destination_ip", "destination_qpn", "flow_id", "line_rate_bps", "obeys_marks", "source_qpn",
+        "destination_ip", "flow_id", "line_rate_bps", "obeys_marks", "source_qpn",
     )  # fmt: skip
 
     def __init__(
@@ -112,7 +112,6 @@ class SenderQueuePair(FrameSource):
         self.source_qpn: int = first.source_qpn
         self.flow_id: int = first.flow_id
         self.destination_ip: int = first.destination_ip
-        self.destination_qpn: int = first.destination_qpn
         self._shift = shift
         self._framer = framer
         self._recovery = recovery
@@ -227,7 +226,7 @@ class SenderQueuePair(FrameSource):
         recovery.on_sent(index, now_ns - held_ns)
         word |= ACK_REQUEST if is_last or (index + 1) % self._ack_every == 0 or self._window_is_full() else 0
         opcode = data_opcode(is_first=offset == 0, is_last=is_last)
-        shim = self._stamp(now_ns) if self._has_stamps else self._shim
+        shim = self._request(now_ns // NS_PER_US) if self._has_stamps else self._shim
         flags = self._congestion.data_flags((self._end - index) * self._payload_bytes) if self._has_flags else 0
         if is_last:
             psn_word = word.to_bytes(4, "big")
@@ -281,9 +280,6 @@ class SenderQueuePair(FrameSource):
         if self._notifies_flow_control:
             self._flow_control.on_sent(size_bytes, now_ns)
             self._refresh_pause(now_ns)
-
-    def _stamp(self, now_ns: int) -> bytes:
-        return self._request(now_ns // NS_PER_US)
 
     def _request(self, stamp_us: int | None) -> bytes:
         congestion = self._congestion
@@ -349,8 +345,7 @@ class SenderQueuePair(FrameSource):
             )
             self._pass_sample(sample, arrival_ns)
             self._refresh_pause(now_ns)
-        if lost:
-            self._congestion.on_loss(lost * self._payload_bytes, now_ns)
+        self._note_lost(lost, now_ns)
         if self._first_end <= cumulative:
             self._complete(cumulative, arrival_ns)
         self.refresh(now_ns)
@@ -381,8 +376,7 @@ class SenderQueuePair(FrameSource):
         recovery.held_ns = self._pause.total_ns(now_ns)
         flow_now_ns = now_ns - recovery.held_ns
         lost = recovery.on_returned(index, flow_now_ns) if is_returned else recovery.on_trimmed(index, flow_now_ns)
-        if lost:
-            self._congestion.on_loss(lost * self._payload_bytes, now_ns)
+        self._note_lost(lost, now_ns)
         self.refresh(now_ns)
         return True
 

@@ -133,14 +133,8 @@ class TransportSettings:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        congestion = algorithm_of(CONGESTION_CONTROLS, self.congestion, "congestion control")
-        flow_control = algorithm_of(FLOW_CONTROLS, self.flow_control, "flow control")
-        loss_recovery = algorithm_of(LOSS_RECOVERIES, self.loss_recovery, "loss recovery")
-        load_balancing = algorithm_of(LOAD_BALANCINGS, self.load_balancing, "load balancing")
-        build_parameters(congestion.Parameters, self.congestion_parameters, Dilation())
-        build_parameters(flow_control.Parameters, self.flow_control_parameters, Dilation())
-        build_parameters(loss_recovery.Parameters, self.loss_recovery_parameters, Dilation())
-        build_parameters(load_balancing.Parameters, self.load_balancing_parameters, Dilation())
+        for name, algorithm in algorithms_of(self).items():
+            build_parameters(algorithm.Parameters, getattr(self, f"{name}_parameters"), Dilation())
 
     @classmethod
     def from_dict(cls, chosen: Mapping[str, Any]) -> "TransportSettings":
@@ -195,6 +189,16 @@ def build_parameters(kind: type[Record], chosen: Mapping[str, Any], dilation: Di
         raise ValueError(f"unknown parameter {', '.join(unknown)}; choose from {choices}")
     check_values(kind, chosen)
     return dilate(kind(**chosen), dilation)
+
+
+def algorithms_of(settings: TransportSettings) -> dict[str, Any]:
+    """Return the chosen algorithms by the names of their settings. Raises ValueError for an unknown one."""
+    return {
+        "congestion": algorithm_of(CONGESTION_CONTROLS, settings.congestion, "congestion control"),
+        "flow_control": algorithm_of(FLOW_CONTROLS, settings.flow_control, "flow control"),
+        "loss_recovery": algorithm_of(LOSS_RECOVERIES, settings.loss_recovery, "loss recovery"),
+        "load_balancing": algorithm_of(LOAD_BALANCINGS, settings.load_balancing, "load balancing"),
+    }
 
 
 def algorithm_of(table: Mapping[str, Record], name: str, title: str) -> Record:

@@ -126,8 +126,6 @@ def with_dscp(frame: bytes, dscp: int, offset: int) -> bytes:
     old = int.from_bytes(frame[offset : offset + 2], "big")
     stored = int.from_bytes(frame[offset + 10 : offset + 12], "big")
     new = (old & 0xFF03) | dscp << 2
-    total = (~stored & 0xFFFF) + (~old & 0xFFFF) + new
-    total = (total & 0xFFFF) + (total >> 16)
-    total = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+    total = int(_folded((~stored & 0xFFFF) + (~old & 0xFFFF) + new))
     words = new.to_bytes(2, "big"), total.to_bytes(2, "big")
     return frame[:offset] + words[0] + frame[offset + 2 : offset + 10] + words[1] + frame[offset + 12 :]

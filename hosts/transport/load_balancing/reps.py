@@ -43,8 +43,8 @@ class Reps(LoadBalancing):
     """
 
     __slots__ = (
-        "_buffer", "_explore", "_explore_packets", "_freezing_ns", "_frozen", "_head", "_is_freezing", "_most_uses",
-        "_set_base", "_set_size", "_size", "_thaw_ns", "_uses", "_valid",
+        "_buffer", "_explore", "_explore_packets", "_freezing_ns", "_frozen", "_head", "_most_uses", "_set_base",
+        "_set_size", "_size", "_thaw_ns", "_uses", "_valid", "is_freezing",
     )  # fmt: skip
 
     Parameters = RepsParameters
@@ -68,17 +68,13 @@ class Reps(LoadBalancing):
         self._buffer: list[int] = []
         self._uses: list[int] = []
         self._head = self._valid = self._frozen = 0
-        self._is_freezing = False
         self._thaw_ns = 0
-
-    @property
-    def is_freezing(self) -> bool:
+        self.is_freezing = False
         """Whether the sender is in freezing mode."""
-        return self._is_freezing
 
     def entropy(self, index: int, in_flight: int, now_ns: int) -> int:
         """Return a recycled entropy, or else a random one, or in freezing mode one that was used before."""
-        if self._explore > 0 or not self._buffer or not (self._valid or self._is_freezing):
+        if self._explore > 0 or not self._buffer or not (self._valid or self.is_freezing):
             self._explore = max(0, self._explore - 1)
             return (self._set_base + int(self.random.below(self._set_size))) % ENTROPIES
         if self._valid:
@@ -90,14 +86,14 @@ class Reps(LoadBalancing):
         """Recycle the entropy of an unmarked packet, and end freezing mode when its time is over."""
         if not ecn_marked:
             self._recycle(entropy)
-        if self._is_freezing and now_ns > self._thaw_ns:
-            self._is_freezing = False
+        if self.is_freezing and now_ns > self._thaw_ns:
+            self.is_freezing = False
             self._explore = self._explore_packets
 
     def on_timeout(self, now_ns: int) -> None:
         """Begin freezing mode, unless the sender still explores."""
-        if self._freezing_ns and not self._is_freezing and self._explore == 0:
-            self._is_freezing = True
+        if self._freezing_ns and not self.is_freezing and self._explore == 0:
+            self.is_freezing = True
             self._thaw_ns = now_ns + self._freezing_ns
 
     def _take(self, place: int) -> int:
