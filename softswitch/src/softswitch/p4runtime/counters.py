@@ -10,8 +10,8 @@ from typing import Any
 from softswitch.codegen.ir.blocks import Array
 from softswitch.control import Commands
 from softswitch.p4runtime import messages
-from softswitch.p4runtime.indexes import array_of, read_cells, written_cells
-from softswitch.p4runtime.info import Info, TableInfo
+from softswitch.p4runtime.indexes import read_cells, written_cells
+from softswitch.p4runtime.info import Info, TableInfo, find
 from softswitch.p4runtime.resources import counter_data, set_counter_data
 from softswitch.p4runtime.status import invalid
 from softswitch.p4runtime.tables import TableEntries
@@ -26,7 +26,7 @@ class Counters:
         self._entries = entries
 
     def write(self, kind: int, message: Any) -> None:
-        counter = array_of(self._info.counters, message.counter_id, "counter")
+        counter = find(self._info.counters, message.counter_id, "counter")
         cells = written_cells(kind, counter, message)
         if message.HasField("data"):
             for index in cells:

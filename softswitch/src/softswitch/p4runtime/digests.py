@@ -20,7 +20,7 @@ from softswitch.control import Commands
 from softswitch.operations import digests
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.byte_strings import encoded
-from softswitch.p4runtime.info import DigestInfo, Info
+from softswitch.p4runtime.info import DigestInfo, Info, find
 from softswitch.p4runtime.portions import MOST_PORTION_BYTES
 from softswitch.p4runtime.status import invalid, not_found, refuse, refusing
 
@@ -185,9 +185,7 @@ class Digests:
         return data
 
     def _digest(self, number: int) -> DigestInfo:
-        if number not in self._info.digests:
-            raise invalid(f"no digest {number} in the P4Info")
-        return self._info.digests[number]
+        return find(self._info.digests, number, "digest")
 
     @staticmethod
     def _check(config: Any) -> None:

@@ -10,18 +10,11 @@ from typing import Any
 from grpc import StatusCode
 
 from softswitch.p4runtime import messages
-from softswitch.p4runtime.info import ArrayInfo
+from softswitch.p4runtime.info import ArrayInfo, find
 from softswitch.p4runtime.status import invalid, refuse
 
 MOST_CELLS = 1 << 22
 """The size of an array above which its cells are read one by one."""
-
-
-def array_of(arrays: Mapping[int, ArrayInfo], number: int, what: str) -> ArrayInfo:
-    """Return the array with an id."""
-    if number not in arrays:
-        raise invalid(f"no {what} {number} in the P4Info")
-    return arrays[number]
 
 
 def written_cells(kind: int, array: ArrayInfo, message: Any) -> Sequence[int]:
@@ -35,7 +28,7 @@ def read_cells(
     arrays: Mapping[int, ArrayInfo], number: int, what: str, message: Any
 ) -> Iterator[tuple[ArrayInfo, Sequence[int]]]:
     """Yield the arrays that a message selects, each with its cells. The id 0 selects all cells of all arrays."""
-    for array in arrays.values() if number == 0 else [array_of(arrays, number, what)]:
+    for array in arrays.values() if number == 0 else [find(arrays, number, what)]:
         cells = range(array.array.count) if number == 0 else _cells(array, message)
         if len(cells) > MOST_CELLS:
             text = f"{array.array.name} has {len(cells)} cells; read them one by one, because more than {MOST_CELLS}"

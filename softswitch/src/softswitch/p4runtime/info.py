@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from softswitch.codegen.ir.blocks import Array, Key, Profile, Program, Table
 from softswitch.codegen.ir.nodes import Action
@@ -18,6 +18,7 @@ from softswitch.p4runtime.status import Refusal, invalid
 
 _SAME_KINDS = {("optional", "ternary")}
 """The kinds of a key in the P4Info and in the program that may differ, because p4c turns optional into ternary."""
+_Object = TypeVar("_Object")
 
 
 @dataclass(frozen=True)
@@ -116,14 +117,10 @@ class Info:
         self.packet_headers = {item.preamble.name: item for item in p4info.controller_packet_metadata}
 
     def table(self, number: int) -> TableInfo:
-        if number not in self.tables:
-            raise invalid(f"no table {number} in the P4Info")
-        return self.tables[number]
+        return find(self.tables, number, "table")
 
     def profile(self, number: int) -> ProfileInfo:
-        if number not in self.profiles:
-            raise invalid(f"no action profile {number} in the P4Info")
-        return self.profiles[number]
+        return find(self.profiles, number, "action profile")
 
     def _table(self, item: Any) -> TableInfo:
         name = item.preamble.name
@@ -199,6 +196,13 @@ class Info:
         if value_set is None or value_set.bits != bits or any(field.bitwidth <= 0 for field in item.match):
             raise _mismatch(f"value set {name} of {bits} bits")
         return ValueSetInfo(item.preamble.id, name, item.size, tuple(item.match))
+
+
+def find(objects: Mapping[int, _Object], number: int, what: str) -> _Object:
+    """Return the object with an id. Raise Refusal if there is none."""
+    if number not in objects:
+        raise invalid(f"no {what} {number} in the P4Info")
+    return objects[number]
 
 
 def _field(table: str, given: Any, key: Key) -> Field:

@@ -10,8 +10,8 @@ from typing import Any
 from softswitch.codegen.ir.blocks import Array
 from softswitch.control import Commands
 from softswitch.p4runtime import messages
-from softswitch.p4runtime.indexes import array_of, read_cells, written_cells
-from softswitch.p4runtime.info import Info, TableInfo
+from softswitch.p4runtime.indexes import read_cells, written_cells
+from softswitch.p4runtime.info import Info, TableInfo, find
 from softswitch.p4runtime.resources import check_meter_config, meter_config, refuse_color_counts, set_meter_config
 from softswitch.p4runtime.status import invalid
 from softswitch.p4runtime.tables import TableEntries
@@ -26,7 +26,7 @@ class Meters:
         self._entries = entries
 
     def write(self, kind: int, message: Any) -> None:
-        meter = array_of(self._info.meters, message.meter_id, "meter")
+        meter = find(self._info.meters, message.meter_id, "meter")
         refuse_color_counts(message, "counter_data")
         cells = written_cells(kind, meter, message)
         config = self._config(meter.p4info.spec, message)

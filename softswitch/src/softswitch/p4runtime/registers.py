@@ -11,8 +11,8 @@ from softswitch.control import Commands
 from softswitch.operations import arrays
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.byte_strings import decoded, decoded_signed, encoded, encoded_signed
-from softswitch.p4runtime.indexes import array_of, read_cells, written_cells
-from softswitch.p4runtime.info import ArrayInfo, Info
+from softswitch.p4runtime.indexes import read_cells, written_cells
+from softswitch.p4runtime.info import ArrayInfo, Info, find
 from softswitch.p4runtime.status import invalid, refusing
 
 
@@ -24,7 +24,7 @@ class Registers:
         self._info = info
 
     def write(self, kind: int, message: Any) -> None:
-        register = array_of(self._info.registers, message.register_id, "register")
+        register = find(self._info.registers, message.register_id, "register")
         cells = written_cells(kind, register, message)
         value = _value(register, message.data)
         with refusing():

@@ -24,7 +24,7 @@ from softswitch.p4runtime.device import MOST_FRAME_BYTES, Device, DeviceError
 from softswitch.p4runtime.pipeline import Config, Pipeline, SavedPipeline
 from softswitch.p4runtime.portions import portions
 from softswitch.p4runtime.reconciliation import copy_entities
-from softswitch.p4runtime.status import Refusal, invalid, not_found, refuse
+from softswitch.p4runtime.status import Refusal, invalid, not_found, number, refuse
 from softswitch.sockets import TEMPORARY
 
 NO_CONFIG = "No forwarding pipeline config set for this device"
@@ -182,7 +182,7 @@ class Session:
                 self._check_primary(client)
                 refuse(StatusCode.UNIMPLEMENTED, "an unknown message on the stream")
         except Refusal as refusal:
-            error.canonical_code, error.message = refusal.code.value[0], str(refusal)
+            error.canonical_code, error.message = number(refusal.code), str(refusal)
             client.send(messages.v1.StreamMessageResponse(error=error))
 
     def _check_primary(self, client: Client) -> None:

@@ -13,7 +13,7 @@ from softswitch.control import Commands
 from softswitch.operations.value_sets import ValueSets
 from softswitch.p4runtime import messages
 from softswitch.p4runtime.byte_strings import decoded, encoded
-from softswitch.p4runtime.info import Info, ValueSetInfo
+from softswitch.p4runtime.info import Info, ValueSetInfo, find
 from softswitch.p4runtime.status import invalid, refuse, refusing, unimplemented
 
 
@@ -49,9 +49,7 @@ class ParserValueSets:
             yield answer
 
     def _value_set(self, number: int) -> ValueSetInfo:
-        if number not in self._info.value_sets:
-            raise invalid(f"no value set {number} in the P4Info")
-        return self._info.value_sets[number]
+        return find(self._info.value_sets, number, "value set")
 
 
 def _value(value_set: ValueSetInfo, match: Any) -> int:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from softswitch.codegen.ir.source import CodegenError, Json
 from softswitch.codegen.load.document import read_document
-from softswitch.stf.statements import ActionCall, Add, SetDefault, StfError
+from softswitch.stf.statements import ActionCall, Add, SetDefault, StfError, integer
 
 MOST_PRIORITY = 10_000
 """The base for priorities: the largest wins in a test, the smallest in a command, so p becomes MOST_PRIORITY - p."""
@@ -144,7 +144,7 @@ def _call(table: Table, call: ActionCall) -> tuple[str, list[str]]:
     if len(values) != len(call.arguments) or set(values) != set(wanted):
         raise StfError(f"action {name} has the parameters ({', '.join(wanted)}), each once")
     for word in values.values():
-        _number(word)
+        integer(word)
     return name, [values[p] for p in wanted]
 
 
@@ -188,22 +188,15 @@ def _anything(key: Key) -> str:
 # ---- a function for each match kind, from the word in a test to the word of a command ----
 
 
-def _number(text: str) -> int:
-    try:
-        return int(text, 0) if not text.isdecimal() else int(text)
-    except ValueError:
-        raise StfError(f"'{text}' is not a plain number") from None
-
-
 def _exact(text: str, _bits: int) -> str:
-    _number(text)
+    integer(text)
     return text
 
 
 def _wildcards(text: str, bits: int) -> tuple[int, int]:
     """Return value and mask of a number in which `*` stands for any digit."""
     if "*" not in text:
-        return _number(text), (1 << bits) - 1
+        return integer(text), (1 << bits) - 1
     digit_bits = _RADIX_BITS.get(text[:2].lower())
     if digit_bits is None:
         raise StfError(f"'{text}' is not a number with '*' for digits")
@@ -211,13 +204,13 @@ def _wildcards(text: str, bits: int) -> tuple[int, int]:
     for place, digit in enumerate(reversed(text[2:])):
         if digit == "*":
             mask &= ~(((1 << digit_bits) - 1) << place * digit_bits)
-    return _number(text.replace("*", "0")), mask
+    return integer(text.replace("*", "0")), mask
 
 
 def _ternary(text: str, bits: int) -> str:
     value, _, mask = text.partition("&&&")
     if mask:
-        return f"{_number(value):#x}&&&{_number(mask):#x}"
+        return f"{integer(value):#x}&&&{integer(mask):#x}"
     low, care = _wildcards(value, bits)
     return f"{low:#x}&&&{care:#x}"
 
@@ -225,7 +218,7 @@ def _ternary(text: str, bits: int) -> str:
 def _lpm(text: str, bits: int) -> str:
     value, _, length = text.partition("/")
     if length:
-        return f"{_number(value):#x}/{_number(length)}"
+        return f"{integer(value):#x}/{integer(length)}"
     low, care = _wildcards(value, bits)
     prefix = care.bit_count()
     if care != ((1 << prefix) - 1) << (bits - prefix):
@@ -235,7 +228,7 @@ def _lpm(text: str, bits: int) -> str:
 
 def _range(text: str, _bits: int) -> str:
     low, _, high = text.partition("->")
-    return f"{_number(low)}->{_number(high or low)}"
+    return f"{integer(low)}->{integer(high or low)}"
 
 
 _KEY_WORDS = {"exact": _exact, "valid": _exact, "ternary": _ternary, "optional": _ternary, "lpm": _lpm, "range": _range}

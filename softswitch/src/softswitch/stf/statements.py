@@ -260,7 +260,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 def _add(number: int, words: _Words) -> Add:
     table = words.take("name")
-    priority = _integer(words.take("number")) if words.peek()[0] == "number" else None
+    priority = integer(words.take("number")) if words.peek()[0] == "number" else None
     keys = []
     name = words.take("name")
     while words.follows(":"):
@@ -307,10 +307,10 @@ def _check(number: int, keyword: str, words: _Words) -> Check:
     condition = words.take("mark")
     if condition not in _CONDITIONS:
         raise StfError(f"'{condition}' is not a condition")
-    return Check(number, name, cell, unit, condition, _integer(words.take("number")))
+    return Check(number, name, cell, unit, condition, integer(words.take("number")))
 
 
-def _integer(text: str) -> int:
+def integer(text: str) -> int:
     """Return a number in any notation. Raise StfError for a fraction or a number with wildcards."""
     try:
         return int(text) if text.isdecimal() else int(text, 0)

@@ -9,7 +9,7 @@ from typing import Any
 from softswitch.control import Commands
 from softswitch.operations import profiles
 from softswitch.thrift.interface import interface
-from softswitch.thrift.program import Program, action_of
+from softswitch.thrift.program import Program
 from softswitch.thrift.refusals import Refused, TableCode, refusing
 from softswitch.thrift.tables import unsigned_handle
 from softswitch.thrift.values import action_call, data_bytes
@@ -35,7 +35,7 @@ class Profiles:
 
     def bm_mt_act_prof_add_member(self, context: int, profile: str, action: str, data: list[bytes]) -> int:
         known = self._program.profile(profile)
-        call = action_call(action_of(self._program.profile_actions(profile), action), data)
+        call = action_call(self._program.profile_actions(profile), action, data)
         with refusing(TableCode.ERROR, _MEMBER):
             return profiles.add_member(self._control, known, call)
 
@@ -43,7 +43,7 @@ class Profiles:
         self, context: int, profile: str, member: int, action: str, data: list[bytes]
     ) -> None:
         known = self._program.profile(profile)
-        call = action_call(action_of(self._program.profile_actions(profile), action), data)
+        call = action_call(self._program.profile_actions(profile), action, data)
         with refusing(TableCode.ERROR, _MEMBER):
             profiles.modify_member(self._control, known, unsigned_handle(member), call)
 

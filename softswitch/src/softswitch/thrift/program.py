@@ -90,14 +90,6 @@ class Program:
         return self._ids[resource][name]
 
 
-def action_of(actions: tuple[Action, ...], name: str) -> Action:
-    """Return the action of this name. Raise Refused if there is none."""
-    for action in actions:
-        if action.name == name:
-            return action
-    raise Refused(TableCode.INVALID_ACTION_NAME, f"no action {name!r} there")
-
-
 def _ids(root: Json) -> tuple[dict[str, int], ...]:
     """Return the ids by name for each kind of object, in the order of BMv2's resource types."""
     pipelines = list(root.items("pipelines"))

@@ -6,19 +6,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-from softswitch.control import CommandError, Commands
+from softswitch.control import Commands
 from softswitch.operations.mirror_sessions import MirrorSession, MirrorSessions
 from softswitch.thrift.interface import interface
-from softswitch.thrift.refusals import SESSION_NOT_FOUND, MulticastCode, Refused, ask
+from softswitch.thrift.refusals import SESSION_NOT_FOUND, MulticastCode, Refused, ask, refusing
 
 _MAP = re.compile(r"[01]{0,512}")
 _GROUP = re.compile(r"mgrp\((\d+)\)")
 _NODE = re.compile(r"\(L1h=(\d+), rid=(\d+)\) -> \(ports=\[(.*?)\], lags=\[(.*?)\]\)")
 _LAG = re.compile(r"lag\((\d+)\) -> ports=\[(.*?)\]")
-_T = TypeVar("_T")
 
 
 class Mirroring:
@@ -28,13 +26,16 @@ class Mirroring:
         self._sessions = MirrorSessions(control)
 
     def mirroring_session_add(self, session: int, target: Any) -> None:
-        self._do(lambda: self._sessions.set(session, MirrorSession(target.port, target.group)))
+        with refusing(SESSION_NOT_FOUND):
+            self._sessions.set(session, MirrorSession(target.port, target.group))
 
     def mirroring_session_delete(self, session: int) -> None:
-        self._do(lambda: self._sessions.delete(session))
+        with refusing(SESSION_NOT_FOUND):
+            self._sessions.delete(session)
 
     def mirroring_session_get(self, session: int) -> Any:
-        found = self._do(lambda: self._sessions.get(session))
+        with refusing(SESSION_NOT_FOUND):
+            found = self._sessions.get(session)
         return interface().MirroringSession(port=found.port, group=found.group)
 
     def mirroring_mapping_add(self, session: int, port: int) -> int:
@@ -56,14 +57,6 @@ class Mirroring:
         except Refused:
             return -1
         return -1 if port is None else int(port)
-
-    @staticmethod
-    def _do(call: Callable[[], _T]) -> _T:
-        """Return the result of a call. Raise Refused if the switch refuses it."""
-        try:
-            return call()
-        except CommandError as error:
-            raise Refused(SESSION_NOT_FOUND, str(error)) from None
 
 
 class Multicast:

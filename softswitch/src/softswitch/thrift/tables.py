@@ -15,7 +15,7 @@ from softswitch.operations import tables
 from softswitch.operations.tables import Entry, EntryAction, Group, Member
 from softswitch.operations.values import has_priorities
 from softswitch.thrift.interface import interface
-from softswitch.thrift.program import Program, action_of
+from softswitch.thrift.program import Program
 from softswitch.thrift.refusals import Refused, TableCode, refusing
 from softswitch.thrift.values import action_call, data_bytes, key_pairs, match_of_pair
 
@@ -65,11 +65,11 @@ class Tables:
         self, context: int, table: str, keys: list[Any], action: str, data: list[bytes], options: Any
     ) -> int:
         known = self._program.direct_table(table)
-        return self._add(known, keys, action_call(action_of(known.actions, action), data), options)
+        return self._add(known, keys, action_call(known.actions, action, data), options)
 
     def bm_mt_set_default_action(self, context: int, table: str, action: str, data: list[bytes]) -> None:
         known = self._program.direct_table(table)
-        self._set_default(known, action_call(action_of(known.actions, action), data))
+        self._set_default(known, action_call(known.actions, action, data))
 
     def bm_mt_reset_default_entry(self, context: int, table: str) -> None:
         self._reset_default(self._program.direct_table(table))
@@ -79,7 +79,7 @@ class Tables:
 
     def bm_mt_modify_entry(self, context: int, table: str, entry: int, action: str, data: list[bytes]) -> None:
         known = self._program.direct_table(table)
-        self._modify(known, entry, action_call(action_of(known.actions, action), data))
+        self._modify(known, entry, action_call(known.actions, action, data))
 
     def bm_mt_indirect_add_entry(self, context: int, table: str, keys: list[Any], member: int, options: Any) -> int:
         known = self._program.indirect_table(table, has_groups=False)

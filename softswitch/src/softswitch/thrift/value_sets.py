@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from softswitch.control import CommandError, Commands
+from softswitch.control import Commands
 from softswitch.operations.value_sets import ValueSets
 from softswitch.thrift.program import Program
-from softswitch.thrift.refusals import Refused, ValueSetCode
+from softswitch.thrift.refusals import Refused, ValueSetCode, refusing
 from softswitch.thrift.values import as_bytes
 
 
@@ -37,10 +37,8 @@ class ParserValueSets:
     def _change(self, change: Callable[[str, int], None], name: str, value: bytes) -> None:
         """Add or remove a value. Raise Refused if it does not fit the set's width."""
         self._check(name)
-        try:
+        with refusing(ValueSetCode.ERROR):
             change(name, int.from_bytes(value, "big"))
-        except CommandError as error:
-            raise Refused(ValueSetCode.ERROR, str(error)) from None
 
     def _check(self, name: str) -> int:
         """Return the width of a value set. Raise Refused if the program has no such set."""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from softswitch.codegen.ir.blocks import ActionCall, Key
@@ -14,8 +14,11 @@ from softswitch.thrift.interface import interface
 from softswitch.thrift.refusals import Refused, TableCode
 
 
-def action_call(action: Action, data: Sequence[bytes]) -> ActionCall:
-    """Return an action with the arguments of a call."""
+def action_call(actions: Iterable[Action], name: str, data: Sequence[bytes]) -> ActionCall:
+    """Return the action of this name with the arguments of a call. Raise Refused for a wrong name or argument."""
+    action = next((action for action in actions if action.name == name), None)
+    if action is None:
+        raise Refused(TableCode.INVALID_ACTION_NAME, f"no action {name!r} there")
     if len(data) != len(action.params):
         raise Refused(TableCode.BAD_ACTION_DATA, f"{action.name} has {len(action.params)} parameters, not {len(data)}")
     pairs = zip(data, action.params, strict=True)
