@@ -122,6 +122,11 @@ def file_digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
 
 
+def text_digest(*parts: str) -> str:
+    """Return the first digits of the SHA-256 of texts."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:DIGITS]
+
+
 def discard(path: Path) -> None:
     """Remove a file, a link, or a folder with its content. A missing path is ignored."""
     if path.is_dir() and not path.is_symlink():

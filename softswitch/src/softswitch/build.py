@@ -13,7 +13,6 @@ inputs, so that most builds read none of them.
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import shlex
@@ -27,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from os_helpers.cache import CacheRefused, cache_dir, private_cache
-from os_helpers.kept import CacheGone, kept_file, make_file, whole_file
+from os_helpers.kept import CacheGone, file_digest, kept_file, make_file, text_digest, whole_file
 
 HERE = Path(__file__).resolve().parent
 SOURCE_DIR = HERE / "c"
@@ -102,7 +101,7 @@ def _remembered(json_path: Path, *, sanitize: bool, executable: bool, logs: bool
     """
     cache = private_cache()
     state = _state_of_inputs(json_path)
-    note = cache / f"{_NOTE}-{_digest(repr((sanitize, executable, logs)), state.text)}.json"
+    note = cache / f"{_NOTE}-{text_digest(repr((sanitize, executable, logs)), state.text)}.json"
     with suppress(OSError, TypeError, ValueError):  # there is no note, it is damaged, or the program was removed
         name, stamp = json.loads(note.read_bytes())
         built = cache / Path(name).name
@@ -171,13 +170,12 @@ class _Builder:
         parts = [_run((*compiler, "--version")), " ".join(compiler + flags), os.uname().machine]
         headers = sorted(SOURCE_DIR.rglob("*.h"))
         parts += [f"{h.relative_to(SOURCE_DIR)}\n{h.read_text(encoding='utf-8')}" for h in headers]
-        return _Builder(compiler, flags, _digest(*parts), private_cache(), logs)
+        return _Builder(compiler, flags, text_digest(*parts), private_cache(), logs)
 
     def generate(self, json_path: Path) -> Path:
         """Return the path of the generated C, cached by a hash of the program and of the generator's sources."""
         sources = [path.read_text(encoding="utf-8") for path in sorted(GENERATOR_DIR.rglob("*.py"))]
-        program = hashlib.sha256(json_path.read_bytes()).hexdigest()
-        name = f"{json_path.stem}-{_digest(json_path.name, program, str(self.logs), *sources)}"
+        name = f"{json_path.stem}-{text_digest(json_path.name, file_digest(json_path), str(self.logs), *sources)}"
         return kept_file(self.cache, name, ".c", lambda part: _write_generated(json_path, part, logs=self.logs))
 
     def link(self, json_path: Path, *, executable: bool) -> Path:
@@ -190,7 +188,7 @@ class _Builder:
         except FileNotFoundError as error:
             raise CacheGone(f"{self.cache} was removed while it was used") from error
         kind, suffix = (("-pie",), "") if executable else (("-shared", *_OWN_SYMBOLS), ".so")
-        name = f"{json_path.stem}-{_digest(self.base, *names)}"
+        name = f"{json_path.stem}-{text_digest(self.base, *names)}"
         cached = whole_file(self.cache, name, suffix)
         if cached is not None:
             return cached
@@ -210,7 +208,7 @@ class _Builder:
             raise CacheGone(f"{self.cache} was emptied while it was used") from error
 
     def _object_name(self, source: Path) -> str:
-        return f"{source.stem.split('-')[0]}-{_digest(self.base, source.read_text(encoding='utf-8'))}"
+        return f"{source.stem.split('-')[0]}-{text_digest(self.base, source.read_text(encoding='utf-8'))}"
 
     def _object(self, source: Path, name: str) -> Path:
         def make(part: Path) -> None:
@@ -223,10 +221,6 @@ class _Builder:
                 raise
             first = next((line for line in str(error).splitlines() if ": error: " in line), str(error))
             raise BuildError(f"a fault of softswitch: the C code of this program does not compile: {first}") from error
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
 
 def _run(command: tuple[str, ...]) -> str:

@@ -7,7 +7,6 @@ Results are cached by a hash of the preprocessed source, because p4c takes secon
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import subprocess
@@ -15,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from os_helpers.cache import PROGRAMS, CacheRefused, private_cache
-from os_helpers.kept import CacheGone, discard, kept_file
+from os_helpers.kept import CacheGone, discard, kept_file, text_digest
 
 COMPILER = "p4c-bm2-ss"
 LANGUAGE = ("--std", "p4-16")
@@ -33,7 +32,6 @@ _SOURCE_PLACE = re.compile(r"[^/(:][^(:]*\(\d+\):")
 """The start of a line about a source of the user. The paths of p4c's own sources are absolute."""
 _NAME = re.compile(r"\berror: (\w+):")
 _SHOWN_LINES = 3
-_DIGITS = 24
 
 
 class CompileError(Exception):
@@ -83,7 +81,7 @@ def _digest(words: list[str], folder: Path) -> str:
     parts = [" ".join(words)]
     for option in ("--version", "-E"):
         parts.append(_run_compiler([*words, option], folder).stdout)
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
+    return text_digest(*parts)
 
 
 def _compile(words: list[str], folder: Path, part: Path) -> None:
