@@ -108,7 +108,6 @@ def _general_parser() -> argparse.ArgumentParser:
         f"After '--': --drop-port {bmv2_options.DROP_PORT}, --priority-queues 1 to {bmv2_options.QUEUES}, "
         "--max-mc-groups N, --max-l1-entries N, --max-l2-entries N; they have no effect."
     )
-    parser.add_argument("program", nargs="?", metavar="PROGRAM.json", help="BMv2 JSON or .p4 source")
     bmv2_options.add_general(parser)
     notifications = "socket for digests, ipc://PATH; default: ipc:///tmp/bmv2-N-notifications.ipc for device N"
     parser.add_argument("--notifications-addr", metavar="ADDRESS", help=notifications)

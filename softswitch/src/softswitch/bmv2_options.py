@@ -111,7 +111,8 @@ def add_refused(parser: argparse.ArgumentParser, refused: Mapping[str, str]) -> 
 
 
 def add_general(parser: argparse.ArgumentParser) -> None:
-    """Add the options before `--` that both commands have."""
+    """Add the program and the options before `--` that both commands have."""
+    parser.add_argument("program", nargs="?", metavar="PROGRAM.json", help="BMv2 JSON or .p4 source")
     parser.add_argument("-i", "--interface", action="append", default=[], metavar="PORT@IFACE", help="a port, 0 to 511")
     parser.add_argument("--thrift-port", type=_port, metavar="N", help="TCP port for simple_switch_CLI; default: none")
     parser.add_argument("--log-file", metavar="FILE", help="log the way of every packet to FILE.txt")

@@ -115,7 +115,6 @@ def _general_parser() -> argparse.ArgumentParser:
         f"--drop-port {bmv2_options.DROP_PORT}, --priority-queues 1 to {bmv2_options.QUEUES}, --max-mc-groups N, "
         "--max-l1-entries N, --max-l2-entries N and --disable-swap have no effect."
     )
-    parser.add_argument("program", nargs="?", metavar="PROGRAM.json", help="BMv2 JSON or .p4 source")
     parser.add_argument("--no-p4", action="store_true", help="wait for a P4Runtime client that sets the program")
     bmv2_options.add_general(parser)
     parser.add_argument(

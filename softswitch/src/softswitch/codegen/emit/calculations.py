@@ -8,8 +8,10 @@ As in BMv2, fields of invalid headers are skipped and fields are packed bit by b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import starmap
 
 from softswitch.codegen.emit.actions import CONTEXT_PARAMS
+from softswitch.codegen.emit.value_sets import mask_pieces
 from softswitch.codegen.emit.writer import Writer, literal
 from softswitch.codegen.ir.blocks import Calculation, Checksum, Program
 from softswitch.codegen.ir.nodes import FieldRef, Header, HeaderRef
@@ -123,8 +125,8 @@ def _segments(program: Program, calculation: Calculation) -> list[_Segment]:
             for field in item.header.type.fields:
                 _add_field(program, FieldRef(item.header, field), segments)
         else:
-            segment = _segment_for(None, segments)
-            segment.pieces += _constant_pieces(*item)
+            value, bits = item
+            _segment_for(None, segments).pieces += starmap(Piece, mask_pieces(bits, value))
     return segments
 
 
@@ -144,16 +146,6 @@ def _segment_for(header: Header | None, segments: list[_Segment]) -> _Segment:
     if last is None or last.header != header or last.varbit:
         segments.append(_Segment(header, []))
     return segments[-1]
-
-
-def _constant_pieces(value: int, bits: int) -> list[Piece]:
-    """Split a constant into pieces of at most 64 bits."""
-    pieces = []
-    while bits > 0:
-        width = bits % 64 or 64
-        bits -= width
-        pieces.append(Piece(f"{value >> bits & bits_mask(width):#x}ull", width))
-    return pieces
 
 
 def _emit_segment(segment: _Segment, out: Writer) -> None:

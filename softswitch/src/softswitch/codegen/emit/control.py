@@ -25,9 +25,8 @@ _DEEPEST_BLOCK = 100
 def emit_control(program: Program, pipeline: Pipeline, out: Writer) -> None:
     """Emit `control_ingress` or `control_egress`."""
     jumped_to: set[str] = set()
-    _ControlEmitter(
-        program, pipeline, Writer(logs=out.logs), jumped_to
-    ).emit()  # a dry run finds the labels that are needed
+    # A dry run finds the labels that are needed.
+    _ControlEmitter(program, pipeline, Writer(logs=out.logs), jumped_to).emit()
     _ControlEmitter(program, pipeline, out, jumped_to).emit()
 
 

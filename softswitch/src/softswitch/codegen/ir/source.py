@@ -62,6 +62,11 @@ class Json:
             return None
         return self[key]
 
+    def get_text(self, key: str) -> str | None:
+        """Return the string member `key`, or None if it is missing or null."""
+        member = self.get(key)
+        return None if member is None else member.text()
+
     def items(self, key: str | None = None, most: int = MOST_OBJECTS) -> Iterator[Json]:
         """Yield the elements of this array, or of the array member `key` (a missing member is an empty array)."""
         array = self if key is None else self.get(key)

@@ -166,19 +166,18 @@ class _ParserLoader:
         return Extract(target, member, length, item)
 
     def _transition(self, item: Json, key: tuple[Expr, ...]) -> Transition:
-        following = item.get("next_state")
-        next_state = None if following is None else following.text()
+        next_state = item.get_text("next_state")
         value = item.get("value")
-        kind = item.get("type")
-        if (kind is not None and kind.text() == "default") or value is None or value.value == "default":
+        kind = item.get_text("type")
+        if kind == "default" or value is None or value.value == "default":
             return Transition(None, next_state)
         mask = item.get("mask")
         bits = sum(map(_padded_bits, key))
         masks = [None] * len(key) if mask is None else _split(mask.hexstr(bits), key)
-        if kind is not None and kind.text() == "parse_vset":
+        if kind == "parse_vset":
             return Transition(tuple((0, m) for m in masks), next_state, self._value_set(value, key))
-        if kind is not None and kind.text() != "hexstr":
-            raise item.error(f"parser transition of type '{kind.text()}' is not supported")
+        if kind not in (None, "hexstr"):
+            raise item.error(f"parser transition of type '{kind}' is not supported")
         return Transition(tuple(zip(_split(value.hexstr(bits), key), masks, strict=True)), next_state)
 
     def _value_set(self, name: Json, key: tuple[Expr, ...]) -> ValueSet:

@@ -73,7 +73,7 @@ class _PipelineLoader:
             for name in _following(node):
                 if name is not None and name not in nodes:
                     raise node.where.error(f"unknown table or condition '{name}' after '{node.name}'")
-        return Pipeline(item["name"].text(), _next(item, "init_table"), nodes)
+        return Pipeline(item["name"].text(), item.get_text("init_table"), nodes)
 
     def _profile(self, item: Json, name: str) -> Profile:
         """Load a profile, or the profile of one table that old versions describe in the table."""
@@ -91,7 +91,7 @@ class _PipelineLoader:
         name = item["name"].text()
         condition = self.expressions.expression(item["expression"])
         return Conditional(
-            name, self.scope.unique(), condition, _next(item, "true_next"), _next(item, "false_next"), item
+            name, self.scope.unique(), condition, item.get_text("true_next"), item.get_text("false_next"), item
         )
 
     def _call(self, item: Json) -> Node:
@@ -99,7 +99,7 @@ class _PipelineLoader:
         action = self._action(item["action_id"])
         if action.params:
             raise item.error(f"action '{action.name}', which has parameters, is called without arguments")
-        return Call(name, self.scope.unique(), action, _next(item, "next_node"), item)
+        return Call(name, self.scope.unique(), action, item.get_text("next_node"), item)
 
     def _table(self, item: Json) -> Node:
         name = item["name"].text()
@@ -111,7 +111,7 @@ class _PipelineLoader:
         following = {
             action: None if node.value is None else node.text() for action, node in item["next_tables"].members()
         }
-        next_default = _next(item, "base_default_next")
+        next_default = item.get_text("base_default_next")
         by_hit = _HIT in following or _MISS in following
         default = item.get("default_entry")
         entries = tuple(self._entry(e, keys) for e in item.items("entries", MOST_CASES))
@@ -263,8 +263,3 @@ def _following(node: Node) -> list[str | None]:
     if isinstance(node, Call):
         return [node.next_node]
     return [*node.next_by_action.values(), *(node.next_by_hit or ()), node.next_default]
-
-
-def _next(item: Json, key: str) -> str | None:
-    following = item.get(key)
-    return None if following is None else following.text()
