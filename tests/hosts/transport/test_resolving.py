@@ -66,9 +66,30 @@ def test_unset_constants_come_from_the_chosen_preset(
     assert expected.items() <= resolved(settings).congestion_parameters.items()
 
 
-def test_an_unknown_preset_is_an_error_that_names_both_presets() -> None:
-    with pytest.raises(ValueError, match=r"preset: must be 'run.py' or 'mix/config.txt', not 'hp'"):
-        TransportSettings(congestion="hpcc", congestion_parameters={"preset": "hp"})
+@pytest.mark.parametrize(
+    ("congestion", "settings", "expected"),
+    [
+        ("bolt", {"bdp_bytes": 250_000}, {"max_packets": 250}),
+        ("powertcp", {}, {"additive_bps": 150_000_000, "min_rate_bps": 100_000_000, "gamma": 0.9}),
+        (
+            "theta-powertcp",
+            {},
+            {"additive_bps": 150_000_000, "min_rate_bps": 100_000_000, "gamma": 0.7, "allowance": 1.05},
+        ),
+        ("timely", {}, {"additive_bps": 25_000_000, "hyper_bps": 125_000_000, "low_ns": 50_000}),
+        (
+            "swift",
+            {"congestion_parameters": {"base_target_ns": 40_000}, "line_rate_bps": 100_000_000_000},
+            {"hop_target_ns": 6_107, "flow_range_ns": 200_000, "initial_packets": 125.0},
+        ),
+    ],
+)
+def test_unset_parameters_follow_from_the_rate_the_bdp_and_other_parameters(
+    congestion: str, settings: dict[str, Any], expected: dict[str, float]
+) -> None:
+    """Increments are shares of the line rate, here 25 Gb/s."""
+    parameters = resolved(TransportSettings(**{"line_rate_bps": 25_000_000_000, "congestion": congestion, **settings}))
+    assert expected.items() <= parameters.congestion_parameters.items()
 
 
 @pytest.mark.parametrize("congestion", CONGESTION_CONTROLS)

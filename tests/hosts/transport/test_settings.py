@@ -42,6 +42,40 @@ def test_an_invalid_setting_is_an_error_with_the_valid_values(fields: dict[str, 
         TransportSettings.from_dict(fields)
 
 
+@pytest.mark.parametrize(
+    ("congestion", "parameters", "message"),
+    [
+        ("bolt", {"min_packets": 5.0, "max_packets": 5.0}, r"min_packets: must be below max_packets \(5\), not 5"),
+        ("bolt", {"additive_packets": 0.0}, "additive_packets: must be above 0, not 0"),
+        ("bolt", {"max_decrease": 1.0}, "max_decrease: must be below 1, not 1"),
+        ("dctcp", {"gain": 0.0}, "gain"),
+        ("dctcp", {"min_rate_bps": 0}, "min_rate_bps"),
+        ("dctcp", {"additive_bps": -1}, "additive_bps"),
+        ("dctcp", {"beta": 0.5}, "beta"),
+        ("hpcc", {"preset": "hp"}, "preset: must be 'run.py' or 'mix/config.txt', not 'hp'"),
+        ("powertcp", {"gamma": 0.0}, "gamma"),
+        ("powertcp", {"target": 3.0}, "target"),
+        ("powertcp", {"min_rate_bps": 0}, "min_rate_bps"),
+        ("powertcp", {"eta": 0.95}, "eta"),
+        ("swift", {"flow_min_packets": 200.0}, r"flow_min_packets: must be below flow_max_packets \(100\), not 200"),
+        ("swift", {"min_packets": 5.0, "max_packets": 5.0}, r"min_packets: must be below max_packets \(5\), not 5"),
+        ("swift", {"beta": 0.0}, "beta: must be above 0, not 0"),
+        ("swift", {"base_target_ns": 0}, "base_target_ns: must be at least 1 ns, not 0"),
+        ("theta-powertcp", {"gamma": 0.0}, "gamma"),
+        ("theta-powertcp", {"allowance": 0.9}, "allowance"),
+        ("theta-powertcp", {"min_rate_bps": 0}, "min_rate_bps"),
+        ("theta-powertcp", {"eta": 0.95}, "eta"),
+        ("timely", {"low_ns": 600_000}, r"low_ns: must be at most high_ns \(500000 ns\), not 600000"),
+        ("timely", {"beta": 1.5}, "beta: must be at most 1"),
+        ("timely", {"min_rtt_ns": 0}, "min_rtt_ns: must be at least 1 ns, not 0"),
+    ],
+)
+def test_a_bad_parameter_is_refused_in_one_line(congestion: str, parameters: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as error:
+        TransportSettings(congestion=congestion, congestion_parameters=parameters)
+    assert "\n" not in str(error.value)
+
+
 def test_every_setting_has_a_docstring() -> None:
     """The docstrings are the reference manual of the settings."""
     source = inspect.getsource(TransportSettings)

@@ -26,10 +26,6 @@ ALGORITHMS = [
 ]
 
 
-def _id(part: object) -> str:
-    return "+".join(part) if isinstance(part, tuple) else str(part)
-
-
 COMBINATIONS = [
     *combinations(),
     *combinations(["window", "dcqcn"], ["none", "sfc"], load_balancing=[*LOAD_BALANCINGS][1:]),
@@ -84,6 +80,12 @@ def test_a_rate_below_1_is_an_error_that_names_the_class(rate_bps: int, monkeypa
     link.transfer(10_000)
     with pytest.raises(ValueError, match=f"Stopped set rate_bps to {rate_bps}; the least is 1"):
         link.run()
+
+
+def test_waiting_packets_keep_their_time_with_the_controls_that_never_move_one_in_the_simulator() -> None:
+    """The HPCC simulator moves the packet only in a function that these three do not call."""
+    keeping = {name for name, control in CONGESTION_CONTROLS.items() if not control.repaces}
+    assert keeping == {"dcqcn", "dctcp", "timely"}
 
 
 @pytest.mark.parametrize("repaces", [True, False])

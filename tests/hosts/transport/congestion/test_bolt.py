@@ -2,13 +2,10 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of Bolt's sender with sequences computed by hand from docs/sources.md#bolt, and of its flags at NICs."""
 
-from typing import Any
-
 import pytest
 
 from sfc_testbed.contract.link import FakeLink, bts, transferred
-from sfc_testbed.hosts.transport.algorithms import resolved
-from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion import AckSample
 from sfc_testbed.hosts.transport.congestion.bolt import Bolt
 from sfc_testbed.hosts.transport.messages import BtsReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
@@ -16,17 +13,11 @@ from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.bts import SUB_RTT_UNIT_NS
 from sfc_testbed.wire.constants import BOLT_FIRST, BOLT_INC, BOLT_LAST, BTH_FLAGS_MASK, BtsCause
 from sfc_testbed.wire.roce.packets import BTH_OFFSET, SEND_OPCODES
+from tests.hosts.transport.algorithm import GBPS, control
 
-GBPS = 1_000_000_000
-PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)
 PACKET_NS = 84.64
 """Time of a frame of 1 058 B on the link."""
 FLAGS_AT = BTH_OFFSET + 4
-
-
-def control(**parameters: Any) -> Bolt:
-    """Return a Bolt control at 100 Gb/s with packets of 1000 B."""
-    return Bolt(Bolt.resolve(Bolt.Parameters(**parameters), PATH), PATH)
 
 
 def ack(bolt: Bolt, acked_bytes: int, sent_bytes: int, rtt_ns: int | None = 10_000, increments: int = 0) -> float:
@@ -37,13 +28,13 @@ def ack(bolt: Bolt, acked_bytes: int, sent_bytes: int, rtt_ns: int | None = 10_0
 
 
 def test_a_new_flow_has_one_bdp_which_is_also_the_maximum() -> None:
-    bolt = control()
+    bolt = control(Bolt)
     assert (bolt.window_packets, bolt.window_bytes, bolt.rate_bps) == (125, 125_000, 100 * GBPS)
     assert ack(bolt, 1_000, 125_000, increments=60) == 125
 
 
 def test_the_window_grows_by_granted_requests_and_by_a_packet_in_each_round_trip() -> None:
-    bolt = control(max_packets=500.0)
+    bolt = control(Bolt, max_packets=500.0)
     bolt.set_window(100, 10_000)
     assert ack(bolt, 1_000, 100_000) == 101
     assert ack(bolt, 50_000, 150_000) == 101
@@ -57,7 +48,7 @@ def test_a_request_takes_a_packet_after_the_flows_share_of_the_loop() -> None:
 
     With a window of 62 packets in 10 us the rate is 49.6 Gb/s, so the share is 4.96 packets, and the gap 806.5 ns.
     """
-    bolt = control()
+    bolt = control(Bolt)
     drain_ns = round(10 * PACKET_NS)
     for now_ns, packets in ((4_000, 124), (4_390, 124), (4_401, 123), (4_800, 123), (4_803, 122)):
         bolt.on_sub_rtt(drain_ns, 4_000, now_ns)
@@ -71,7 +62,7 @@ def test_a_request_takes_a_packet_after_the_flows_share_of_the_loop() -> None:
 
 def test_the_first_request_counts_only_if_a_packet_of_the_queue_is_the_flows() -> None:
     """A flow at 1/10 of the line rate has half a packet in a queue of five."""
-    bolt = control()
+    bolt = control(Bolt)
     ack(bolt, 1_000, 125_000)
     bolt.set_window(12.5, 10_000)
     bolt.on_sub_rtt(round(5 * PACKET_NS), 4_000, 50_000)
@@ -82,7 +73,7 @@ def test_the_first_request_counts_only_if_a_packet_of_the_queue_is_the_flows() -
 
 def test_a_request_for_a_resent_packet_is_timed_by_the_round_trip() -> None:
     """The last RTT of 20 us replaces the loop: the share of 3.1 packets allows a request in every 6.45 us."""
-    bolt = control()
+    bolt = control(Bolt)
     ack(bolt, 1_000, 125_000, rtt_ns=20_000)
     bolt.set_window(77.5, 20_000)
     for now_ns, packets in ((30_000, 76.5), (36_000, 76.5), (36_800, 75.5)):
@@ -91,7 +82,7 @@ def test_a_request_for_a_resent_packet_is_timed_by_the_round_trip() -> None:
 
 
 def test_windows_of_at_most_a_packet_are_halved_and_become_a_pace() -> None:
-    bolt = control()
+    bolt = control(Bolt)
     bolt.set_window(1, 10_000)
     for packets in (0.5, 0.25):
         bolt.on_sub_rtt(1, 4_000, 4_000)
@@ -103,14 +94,14 @@ def test_windows_of_at_most_a_packet_are_halved_and_become_a_pace() -> None:
 
 
 def test_losses_halve_the_window_once_in_a_round_trip() -> None:
-    bolt = control()
+    bolt = control(Bolt)
     for now_ns, packets in ((50_000, 62.5), (59_000, 62.5), (60_000, 31.25)):
         bolt.on_loss(1_000, now_ns)
         assert bolt.window_packets == packets
 
 
 def test_flags_tell_the_first_and_the_last_window_apart() -> None:
-    bolt = control()
+    bolt = control(Bolt)
     assert bolt.data_flags(125_001) == BOLT_FIRST
     assert bolt.data_flags(125_000) == BOLT_FIRST | BOLT_LAST
     ack(bolt, 1_000, 125_000)
@@ -120,7 +111,7 @@ def test_flags_tell_the_first_and_the_last_window_apart() -> None:
 
 def test_the_first_window_ends_with_an_answer_to_a_retransmission() -> None:
     """If the first window is lost, no RTT is known, but the flow may ask for a larger window."""
-    bolt = control()
+    bolt = control(Bolt)
     ack(bolt, 1_000, 125_000, rtt_ns=None)
     assert bolt.data_flags(125_001) == BOLT_INC
 
@@ -174,21 +165,3 @@ def test_a_nic_passes_a_switchs_request_to_its_congestion_control(
     assert (event.reason, event.paused_until_ns, event.signal.psn) == (verdict, None, 3)
     [message] = link.a.state().messages
     assert message.window_bytes == window_bytes
-
-
-def test_the_maximum_window_is_derived_from_the_path() -> None:
-    settings = TransportSettings(congestion="bolt", bdp_bytes=250_000)
-    assert resolved(settings).congestion_parameters["max_packets"] == 250
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"min_packets": 5.0, "max_packets": 5.0}, r"min_packets: must be below max_packets \(5\), not 5"),
-        ({"additive_packets": 0.0}, "additive_packets: must be above 0, not 0"),
-        ({"max_decrease": 1.0}, "max_decrease: must be below 1, not 1"),
-    ],
-)
-def test_a_bad_parameter_is_refused_with_one_line(parameters: dict[str, object], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        TransportSettings(congestion="bolt", congestion_parameters=parameters)

@@ -2,22 +2,16 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of DCQCN with sequences computed by hand from docs/sources.md#dcqcn, and with a bottleneck that marks."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
-from sfc_testbed.hosts.transport.congestion import PathContext
 from sfc_testbed.hosts.transport.congestion.dcqcn import Dcqcn
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from tests.hosts.transport.algorithm import control
 from tests.hosts.transport.fake_star import FakeStar
 
-PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
 BDP = 125_000
-
-
-def control(**parameters: Any) -> Dcqcn:
-    """Return a DCQCN control at 100 Gb/s, with default parameters unless given."""
-    return Dcqcn(Dcqcn.resolve(Dcqcn.Parameters(**parameters), PATH), PATH)
 
 
 def run(dcqcn: Dcqcn, until_ns: int) -> list[tuple[int, int]]:
@@ -37,7 +31,7 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
     at 701.001 us with alpha = k^700 + 1/256 = 0.068494; R_T is the rate before it. The three increases then take the
     mean with R_T, with R_T + 0.02, and with that + 0.2.
     """
-    dcqcn = control()
+    dcqcn = control(Dcqcn)
     assert dcqcn.next_timer_ns() is None
     dcqcn.on_congestion_notice(1_000)
     assert dcqcn.rate_bps == 100_000_000_000, "the first CNP does not cut the rate immediately"
@@ -50,7 +44,7 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
 
 
 def test_there_is_at_most_one_cut_per_interval() -> None:
-    dcqcn = control()
+    dcqcn = control(Dcqcn)
     for time_ns in (1_000, 2_000, 3_000, 4_900):
         dcqcn.on_congestion_notice(time_ns)
     assert [time for time, _ in run(dcqcn, 9_000)] == [5_001]
@@ -60,7 +54,7 @@ def test_there_is_at_most_one_cut_per_interval() -> None:
 
 def test_an_increase_comes_before_a_cut_of_the_same_instant() -> None:
     """The increase at 305.001 us counts as a stage, so the cut stores the increased rate as R_T."""
-    dcqcn = control()
+    dcqcn = control(Dcqcn)
     dcqcn.on_congestion_notice(1_000)
     run(dcqcn, 300_000)
     dcqcn.on_congestion_notice(304_000)
@@ -73,7 +67,7 @@ def test_an_increase_comes_before_a_cut_of_the_same_instant() -> None:
 
 def test_a_window_follows_the_rate_but_not_below_one_packet() -> None:
     """The NICs of the paper's testbed do not pace packets, and their least window is a packet."""
-    dcqcn = control(window_based=True)
+    dcqcn = control(Dcqcn, window_based=True)
     dcqcn.on_congestion_notice(1_000)
     run(dcqcn, 5_001)
     assert (dcqcn.current_bps, dcqcn.rate_bps) == (50_776_684_273, 100_000_000_000)
@@ -82,7 +76,7 @@ def test_a_window_follows_the_rate_but_not_below_one_packet() -> None:
         dcqcn.on_congestion_notice(time_ns)
         run(dcqcn, time_ns)
     assert dcqcn.current_bps == 1_000_000_000, "1,250 B for an RTT"
-    low = control(window_based=True, min_rate_bps=100_000_000)
+    low = control(Dcqcn, window_based=True, min_rate_bps=100_000_000)
     low.on_congestion_notice(1_000)
     for time_ns in range(1_000, 400_000, 1_000):
         low.on_congestion_notice(time_ns)
@@ -93,7 +87,7 @@ def test_a_window_follows_the_rate_but_not_below_one_packet() -> None:
 def test_a_second_cut_sets_the_target_only_with_clamping() -> None:
     targets = {}
     for clamp in (False, True):
-        dcqcn = control(clamp_target=clamp)
+        dcqcn = control(Dcqcn, clamp_target=clamp)
         dcqcn.on_congestion_notice(0)
         run(dcqcn, 5_000)
         before_bps = dcqcn.rate_bps
@@ -105,7 +99,7 @@ def test_a_second_cut_sets_the_target_only_with_clamping() -> None:
 
 
 def test_the_rate_stays_between_the_minimum_and_the_line_rate() -> None:
-    dcqcn = control()
+    dcqcn = control(Dcqcn)
     for time_ns in range(0, 400_000, 1_000):
         dcqcn.on_congestion_notice(time_ns)
         run(dcqcn, time_ns)
@@ -132,8 +126,3 @@ def test_two_long_flows_share_a_bottleneck(window_bytes: int, notice: Literal["c
         assert BDP < star.ports[2].most_bytes < 1.2 * BDP
     assert all((nic.statistics().cnps_received > 0) == (notice == "cnp") for nic in star.nics[:2])
     assert star.nics[2].statistics().cnps_sent <= 2 * 4_000_000 // 4_000
-
-
-def test_a_waiting_packet_keeps_its_time_as_in_the_simulator() -> None:
-    """The HPCC simulator moves the packet only in a function that DCQCN does not call."""
-    assert not Dcqcn.repaces

@@ -2,24 +2,15 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of DCTCP with a sequence computed by hand from docs/sources.md#dctcp, and with a bottleneck that marks."""
 
-from typing import Any
-
 import pytest
 
 from sfc_testbed.hosts.transport.algorithms import Algorithms
-from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion import AckSample
 from sfc_testbed.hosts.transport.congestion.dctcp import Dctcp
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.dilation import Dilation
+from tests.hosts.transport.algorithm import GBPS, control
 from tests.hosts.transport.fake_star import FakeStar
-
-GBPS = 1_000_000_000
-PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)
-
-
-def control(**parameters: Any) -> Dctcp:
-    """Return a DCTCP control at 100 Gb/s with a BDP of 125 000 B."""
-    return Dctcp(Dctcp.resolve(Dctcp.Parameters(**parameters), PATH), PATH)
 
 
 def ack(dctcp: Dctcp, acked: int, sent: int, *, is_marked: bool = False) -> float:
@@ -35,7 +26,7 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
     0.948864. The next cut is possible once more than the 12 000 B sent at the first cut are acknowledged:
     50 x (1 - 0.948864 / 2) = 26.278409.
     """
-    dctcp = control()
+    dctcp = control(Dctcp)
     assert ack(dctcp, 1_000, 10_000) == 100
     assert ack(dctcp, 2_000, 12_000, is_marked=True) == 50
     assert dctcp.window_bytes == 62_500
@@ -50,14 +41,14 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
 
 def test_every_round_trip_without_a_cut_adds_a_constant() -> None:
     """A round trip ends with the first acknowledgement of more than had been sent at its start."""
-    dctcp = control(additive_bps=2 * GBPS)
+    dctcp = control(Dctcp, additive_bps=2 * GBPS)
     ack(dctcp, 1_000, 4_000, is_marked=True)
     rates = [ack(dctcp, acked, acked + 3_000) for acked in range(2_000, 14_000, 1_000)]
     assert rates == [50, 50, 50, 52, 52, 52, 52, 54, 54, 54, 54, 56]
 
 
 def test_the_rate_has_a_minimum_and_a_maximum() -> None:
-    dctcp = control(additive_bps=60 * GBPS)
+    dctcp = control(Dctcp, additive_bps=60 * GBPS)
     for round_trip in range(12):
         ack(dctcp, 1_000 * (round_trip + 1), 1_000 * (round_trip + 1), is_marked=True)
     assert dctcp.rate_bps == GBPS
@@ -73,10 +64,6 @@ def test_a_rate_is_converted_to_wall_units() -> None:
     assert ack(dctcp, 2_000, 2_000) == pytest.approx(0.050615)
 
 
-def test_a_waiting_packet_keeps_its_time_as_in_the_simulator() -> None:
-    assert not Dctcp.repaces
-
-
 def test_two_long_flows_share_a_bottleneck() -> None:
     """The windows allow 2 BDP in flight and the path holds one, so that only marks keep the queue at half a BDP."""
     settings = TransportSettings(congestion="dctcp", payload_bytes=4000)
@@ -85,10 +72,3 @@ def test_two_long_flows_share_a_bottleneck() -> None:
     assert jain > 0.95
     assert utilization > 0.95
     assert 30_000 < star.mean_depth_bytes(2, 1_000_000) < 80_000
-
-
-@pytest.mark.parametrize("parameters", [{"gain": 0.0}, {"min_rate_bps": 0}, {"additive_bps": -1}, {"beta": 0.5}])
-def test_a_bad_parameter_is_refused_with_one_line(parameters: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=next(iter(parameters))) as error:
-        TransportSettings(congestion="dctcp", congestion_parameters=parameters)
-    assert "\n" not in str(error.value)

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of HPCC with sequences computed by hand from docs/sources.md#hpcc, and with a bottleneck with telemetry."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
@@ -10,15 +10,8 @@ from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
 from sfc_testbed.hosts.transport.congestion.hpcc import Hpcc
 from sfc_testbed.hosts.transport.congestion.telemetry import STAMP_MODULUS_NS, HopTelemetry
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from tests.hosts.transport.algorithm import GBPS, control
 from tests.hosts.transport.fake_star import FakeStar
-
-GBPS = 1_000_000_000
-PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)
-
-
-def control(**parameters: Any) -> Hpcc:
-    """Return an HPCC control at 100 Gb/s with a base RTT of 10 us and W_init of 125 000 B."""
-    return Hpcc(Hpcc.resolve(Hpcc.Parameters(**parameters), PATH), PATH)
 
 
 def ack(hpcc: Hpcc, *hops: HopTelemetry, acked: int = 0, sent: int = 0) -> int:
@@ -32,8 +25,7 @@ def hop(time_us: int, sent_bytes: int, queue_bytes: int = 0, gbps: int = 100) ->
 
 def test_a_slower_nic_uses_the_largest_bdp_of_the_network() -> None:
     """W_init is 125 000 B at 50 Gb/s too, so a queue of 12 500 B is a tenth of it."""
-    path = PathContext(50 * GBPS, 10_000, 1000, 125_000)
-    hpcc = Hpcc(Hpcc.resolve(Hpcc.Parameters(), path), path)
+    hpcc = control(Hpcc, PathContext(50 * GBPS, 10_000, 1000, 125_000))
     assert hpcc.window_bytes == 125_000
     ack(hpcc, hop(0, 0, 12_500, 50), acked=1_000, sent=2_000)
     ack(hpcc, hop(10, 0, 12_500, 50), acked=3_000, sent=5_000)
@@ -51,7 +43,7 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
        unchanged.
     4. 20 us later (tau = T), hop 1 at 50 Gb/s: U = 0.5, ack.seq 6000: R = 94.099406 x 1.9 + 0.04, limited to 100.
     """
-    hpcc = control()
+    hpcc = control(Hpcc)
     assert ack(hpcc, hop(0, 0, 25_000), hop(0, 0, 12_500, 50), acked=1_000, sent=2_000) == 100 * GBPS
     rate = ack(hpcc, hop(1, 12_500, 12_500), hop(1, 1, 6_250, 50), acked=3_000, sent=5_000)
     assert rate == 94_099_405_941
@@ -67,7 +59,7 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
 
 
 def test_max_stage_additive_steps_precede_a_multiplicative_one() -> None:
-    hpcc = control(max_stage=2, additive_bps=GBPS)
+    hpcc = control(Hpcc, max_stage=2, additive_bps=GBPS)
     ack(hpcc, hop(0, 0))
     assert ack(hpcc, hop(10, 250_000), acked=1, sent=1) == pytest.approx((47.5 + 1) * GBPS)  # U = 2: multiplicative
     rates = [ack(hpcc, hop(10 + 10 * n, 250_000 + 62_500 * n), acked=n + 1, sent=n + 1) for n in (1, 2, 3)]  # U = 0.5
@@ -76,7 +68,7 @@ def test_max_stage_additive_steps_precede_a_multiplicative_one() -> None:
 
 def test_without_fast_react_only_full_updates_change_the_rate() -> None:
     """Other acknowledgements do not even change the stored telemetry."""
-    hpcc = control(fast_react=False)
+    hpcc = control(Hpcc, fast_react=False)
     ack(hpcc, hop(0, 0), acked=1, sent=10)
     assert ack(hpcc, hop(5, 125_000), acked=5, sent=11) == 100 * GBPS
     ack(hpcc, hop(10, 250_000), acked=11, sent=20)
@@ -85,7 +77,7 @@ def test_without_fast_react_only_full_updates_change_the_rate() -> None:
 
 def test_unusable_telemetry_is_skipped() -> None:
     """The next usable sample spans the time since the last usable one."""
-    hpcc = control()
+    hpcc = control(Hpcc)
     assert ack(hpcc) == 100 * GBPS
     ack(hpcc, hop(5, 0))
     for record in (hop(5, 12_500), hop(4, 12_500), hop(6, 12_500, gbps=0)):
@@ -96,7 +88,7 @@ def test_unusable_telemetry_is_skipped() -> None:
 
 def test_a_forged_time_stamp_from_the_future_is_replaced_by_the_next_packet() -> None:
     """Otherwise every correct time stamp would be too old for minutes."""
-    hpcc = control()
+    hpcc = control(Hpcc)
     ack(hpcc, hop(5, 0))
     forged_bps = ack(hpcc, HopTelemetry(1_000, 2_000_000_000_000, 4_000_000_000, 0), acked=5, sent=20)
     for number in range(1, 20):
@@ -106,20 +98,20 @@ def test_a_forged_time_stamp_from_the_future_is_replaced_by_the_next_packet() ->
 
 
 def test_time_stamps_and_counters_wrap_at_32_bits() -> None:
-    hpcc = control()
+    hpcc = control(Hpcc)
     ack(hpcc, HopTelemetry(100 * GBPS, STAMP_MODULUS_NS - 4_000, (1 << 32) - 50_000, 0))
     ack(hpcc, hop(6, 75_000), acked=5)
     assert hpcc.utilization == pytest.approx(1.0)
 
 
 def test_another_number_of_hops_starts_a_new_measurement() -> None:
-    hpcc = control()
+    hpcc = control(Hpcc)
     ack(hpcc, hop(0, 0))
     assert ack(hpcc, hop(1, 99_999), hop(1, 5), acked=5) == 100 * GBPS
 
 
 def test_rate_and_window_have_a_minimum() -> None:
-    hpcc = control()
+    hpcc = control(Hpcc)
     ack(hpcc, hop(0, 0, 10**9))
     for number in range(1, 50):
         ack(hpcc, hop(number * 10, number * 125_000, 10**9), acked=number, sent=number)

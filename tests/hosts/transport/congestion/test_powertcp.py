@@ -2,24 +2,14 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of PowerTCP with a sequence computed by hand from docs/sources.md#powertcp, and with a bottleneck."""
 
-from typing import Any
-
 import pytest
 
-from sfc_testbed.hosts.transport.algorithms import resolved
-from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion import AckSample
 from sfc_testbed.hosts.transport.congestion.powertcp import Powertcp
 from sfc_testbed.hosts.transport.congestion.telemetry import STAMP_MODULUS_NS, HopTelemetry
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from tests.hosts.transport.algorithm import GBPS, control
 from tests.hosts.transport.fake_star import FakeStar
-
-GBPS = 1_000_000_000
-PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)
-
-
-def control(**parameters: Any) -> Powertcp:
-    """Return a PowerTCP control at 100 Gb/s with a base RTT of 10 us and a BDP of 125 000 B."""
-    return Powertcp(Powertcp.resolve(Powertcp.Parameters(**parameters), PATH), PATH)
 
 
 def ack(powertcp: Powertcp, *hops: HopTelemetry, acked: int = 0, sent: int = 0) -> float:
@@ -44,7 +34,7 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
        R = 0.9 x (86.879286 x 0.95 / 1.118 + 0.6) + 0.1 x 86.879286 = 75.669601; the reference is unchanged.
     4. 20 us later, both idle: power 0.5; R = 0.9 x (86.879286 x 0.95 / 0.5 + 0.6) + 8.69, limited to 100.
     """
-    powertcp = control()
+    powertcp = control(Powertcp)
     assert ack(powertcp, hop(0, 0), hop(0, 0, 0, 50), acked=1_000, sent=2_000) == 100
     rate = ack(powertcp, hop(1, 12_500, 12_500), hop(1, 0, 0, 50), acked=3_000, sent=5_000)
     assert rate == pytest.approx(86.879286, abs=1e-6)
@@ -59,14 +49,14 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
 
 
 def test_arrivals_below_half_of_the_rate_count_as_half() -> None:
-    powertcp = control()
+    powertcp = control(Powertcp)
     ack(powertcp, hop(0, 0), acked=1, sent=1)
     ack(powertcp, hop(10, 1_000), acked=2, sent=2)
     assert powertcp.power == 0.5
 
 
 def test_equal_and_older_time_stamps_are_skipped_and_counters_may_wrap() -> None:
-    powertcp = control()
+    powertcp = control(Powertcp)
     last_us = STAMP_MODULUS_NS // 1_000 - 1
     ack(powertcp, hop(last_us, (1 << 32) - 62_500), acked=1, sent=1)
     assert ack(powertcp, hop(last_us, 0), acked=2, sent=2) == 100
@@ -77,7 +67,7 @@ def test_equal_and_older_time_stamps_are_skipped_and_counters_may_wrap() -> None
 
 
 def test_another_path_only_stores_telemetry_and_no_telemetry_changes_nothing() -> None:
-    powertcp = control()
+    powertcp = control(Powertcp)
     ack(powertcp, hop(0, 0), acked=1, sent=1)
     assert ack(powertcp, hop(1, 90_000, 90_000), hop(1, 0), acked=2, sent=2) == 100
     assert ack(powertcp, acked=3, sent=3) == 100
@@ -85,17 +75,11 @@ def test_another_path_only_stores_telemetry_and_no_telemetry_changes_nothing() -
 
 def test_the_rate_has_a_minimum() -> None:
     """A queue of 40 BDP at a busy hop divides the rate by 43 in each round trip; the minimum is 0.4 Gb/s."""
-    powertcp = control(additive_bps=0)
+    powertcp = control(Powertcp, additive_bps=0)
     ack(powertcp, hop(0, 0), acked=1, sent=1)
     for step in range(1, 60):
         ack(powertcp, hop(10 * step, 125_000 * step, 5_000_000), acked=step + 1, sent=step + 1)
     assert powertcp.rate_bps == 400_000_000
-
-
-def test_increments_are_shares_of_the_line_rate() -> None:
-    settings = TransportSettings(congestion="powertcp", line_rate_bps=25 * GBPS)
-    expected = {"additive_bps": 150_000_000, "min_rate_bps": 100_000_000, "gamma": 0.9}
-    assert expected.items() <= resolved(settings).congestion_parameters.items()
 
 
 def test_two_long_flows_share_a_bottleneck_with_a_short_queue() -> None:
@@ -104,10 +88,3 @@ def test_two_long_flows_share_a_bottleneck_with_a_short_queue() -> None:
     assert jain > 0.95
     assert utilization > 0.85
     assert star.mean_depth_bytes(2, 500_000) < 30_000
-
-
-@pytest.mark.parametrize("parameters", [{"gamma": 0.0}, {"target": 3.0}, {"min_rate_bps": 0}, {"eta": 0.95}])
-def test_a_bad_parameter_is_refused_with_one_line(parameters: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=next(iter(parameters))) as error:
-        TransportSettings(congestion="powertcp", congestion_parameters=parameters)
-    assert "\n" not in str(error.value)

@@ -3,26 +3,18 @@
 """Tests of QCN's reaction point with sequences computed by hand (docs/sources.md#qcn), and of feedback at a NIC."""
 
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
 from sfc_testbed.contract.link import bts, transferred
-from sfc_testbed.hosts.transport.congestion import PathContext
 from sfc_testbed.hosts.transport.congestion.qcn import Qcn
 from sfc_testbed.hosts.transport.messages import BtsReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.constants import BtsCause
+from tests.hosts.transport.algorithm import GBPS, control
 
-PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
-GBPS = 1e9
 CYCLE_BYTES = 150_000
 TIMER_NS = 1_500_000
-
-
-def control(**parameters: Any) -> Qcn:
-    """Return a QCN control at 100 Gb/s, with default parameters unless given."""
-    return Qcn(Qcn.resolve(Qcn.Parameters(**parameters), PATH), PATH)
 
 
 def cycles(qcn: Qcn, count: int, size_bytes: int = CYCLE_BYTES) -> list[float]:
@@ -41,7 +33,7 @@ def test_feedback_cuts_the_rate_and_sent_bytes_raise_it() -> None:
     75 (1 - 63/128) = 38.0859; the mean with 100 is 69.0430; times 1 - 16/128 is 60.4126. The distance of 8.6304 to
     69.0430 is halved five times, to 0.2697; then the mean of 68.7733 and 69.0930.
     """
-    qcn = control()
+    qcn = control(Qcn)
     qcn.on_sent(10 * CYCLE_BYTES, 0)
     assert qcn.rate_bps == 100 * GBPS, "there is no limit before the first feedback"
     qcn.on_feedback(32, 0)
@@ -59,7 +51,7 @@ def test_feedback_cuts_the_rate_and_sent_bytes_raise_it() -> None:
 
 def test_the_timer_raises_the_rate_up_to_the_line_rate() -> None:
     """The timer expires every 1.5 ms five times, then every 0.75 ms, and stops at the line rate."""
-    qcn = control()
+    qcn = control(Qcn)
     assert qcn.next_timer_ns() is None
     qcn.on_feedback(32, 1_000)
     times = []
@@ -75,7 +67,7 @@ def test_the_timer_raises_the_rate_up_to_the_line_rate() -> None:
 
 def test_the_target_gains_r_hai_when_byte_counter_and_timer_are_past_fast_recovery() -> None:
     """R_HAI is 500 Mb/s, times the cycles of the slower one beyond the threshold."""
-    qcn = control()
+    qcn = control(Qcn)
     qcn.on_feedback(63, 0)
     cycles(qcn, 1)
     qcn.on_feedback(63, 0)
@@ -93,7 +85,7 @@ def test_the_target_gains_r_hai_when_byte_counter_and_timer_are_past_fast_recove
 
 def test_a_target_far_above_the_rate_is_divided_by_8_first() -> None:
     """Cuts lower the rate from 100 Gb/s to 0.87 Gb/s, so the first increase uses a target of 12.5 Gb/s."""
-    qcn = control()
+    qcn = control(Qcn)
     for _ in range(7):
         qcn.on_feedback(63, 0)
     assert qcn.rate_bps / GBPS == pytest.approx(100 * (65 / 128) ** 7)
@@ -102,7 +94,7 @@ def test_a_target_far_above_the_rate_is_divided_by_8_first() -> None:
 
 
 def test_one_feedback_at_most_halves_the_rate_and_the_rate_has_a_minimum() -> None:
-    qcn = control()
+    qcn = control(Qcn)
     qcn.on_feedback(0xFFFF_FFFF, 0)
     assert qcn.rate_bps == 50 * GBPS
     for _ in range(30):

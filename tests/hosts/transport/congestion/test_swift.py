@@ -3,24 +3,16 @@
 """Tests of Swift with sequences computed by hand from docs/sources.md#swift, on a bottleneck, and behind switches."""
 
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
-from sfc_testbed.hosts.transport.algorithms import resolved
-from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion import AckSample
 from sfc_testbed.hosts.transport.congestion.swift import Swift
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from tests.hosts.transport.algorithm import GBPS, control
 from tests.hosts.transport.fake_star import FakeStar
 
-GBPS = 1_000_000_000
-PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)
 HOP_NS = 3_053
-
-
-def control(**parameters: Any) -> Swift:
-    """Return a Swift control at 100 Gb/s with packets of 1000 B."""
-    return Swift(Swift.resolve(Swift.Parameters(**parameters), PATH), PATH)
 
 
 def ack(swift: Swift, now_us: int, rtt_us: float | None, packets: int = 1, switches: int = 0) -> float:
@@ -31,7 +23,7 @@ def ack(swift: Swift, now_us: int, rtt_us: float | None, packets: int = 1, switc
 
 
 def test_a_new_flow_has_one_bdp_and_sends_at_line_rate() -> None:
-    swift = control()
+    swift = control(Swift)
     assert (swift.window_packets, swift.window_bytes, swift.rate_bps) == (125, 125_000, 100 * GBPS)
 
 
@@ -41,7 +33,7 @@ def test_the_target_grows_with_switches_and_with_small_windows() -> None:
     At one packet it is 100 x (1 - 0.1) / (sqrt(10) - 0.1) = 29.390 us.
     """
     for packets, flow_us in ((125.0, 0.0), (100.0, 0.0), (1.0, 29.390), (0.1, 100.0), (0.05, 100.0)):
-        swift = control(initial_packets=packets)
+        swift = control(Swift, initial_packets=packets)
         assert swift.target_ns(0) / 1_000 == pytest.approx(20 + flow_us, abs=0.001)
         assert swift.target_ns(3) - swift.target_ns(0) == pytest.approx(3 * HOP_NS, abs=1)
 
@@ -54,7 +46,7 @@ def test_windows_follow_the_hand_computed_sequence() -> None:
     3. 60 us, 10 us later: no second decrease within the smoothed RTT.
     4. 1000 us, 40 us after the decrease: a decrease by half, which is the most.
     """
-    swift = control(flow_range_ns=0)
+    swift = control(Swift, flow_range_ns=0)
     assert ack(swift, 0, 15, packets=5) == pytest.approx(125.04)
     assert ack(swift, 100, 40) == pytest.approx(75.024)
     assert ack(swift, 110, 60) == pytest.approx(75.024)
@@ -62,14 +54,14 @@ def test_windows_follow_the_hand_computed_sequence() -> None:
 
 
 def test_a_path_with_more_switches_has_more_delay_before_a_decrease() -> None:
-    swift = control(flow_range_ns=0)
+    swift = control(Swift, flow_range_ns=0)
     assert ack(swift, 0, 28, switches=3) > 125
     assert ack(swift, 100, 28, switches=1) < 125
 
 
 def test_a_window_below_one_packet_is_a_pace() -> None:
     """A frame of 1 058 B, window 0.5 and a smoothed RTT of 10 us: 8 464 bits in 20 us."""
-    swift = control(initial_packets=0.5)
+    swift = control(Swift, initial_packets=0.5)
     assert swift.window_bytes == 1_000
     assert swift.rate_bps == 423_200_000
     ack(swift, 0, 10, packets=1)
@@ -78,7 +70,7 @@ def test_a_window_below_one_packet_is_a_pace() -> None:
 
 
 def test_the_window_has_a_minimum_and_a_maximum() -> None:
-    swift = control(initial_packets=999.5, max_packets=1000.0, min_packets=0.25, flow_range_ns=0)
+    swift = control(Swift, initial_packets=999.5, max_packets=1000.0, min_packets=0.25, flow_range_ns=0)
     assert ack(swift, 0, 5, packets=900) == 1000
     for step in range(1, 20):
         ack(swift, 5_000 * step, 2_000)
@@ -87,7 +79,7 @@ def test_the_window_has_a_minimum_and_a_maximum() -> None:
 
 def test_losses_halve_the_window_once_in_a_round_trip_and_five_round_trips_with_losses_reset_it() -> None:
     """An acknowledgement resets the count."""
-    swift = control()
+    swift = control(Swift)
     for loss in range(10):
         swift.on_loss(1_000, 1_000_000 + loss)
     assert swift.window_packets == 62.5
@@ -120,23 +112,3 @@ def test_a_nic_paces_packets_of_a_fractional_window() -> None:
     assert gaps_us[0] == pytest.approx(10.2 / 0.30, rel=0.05)
     assert gaps_us == sorted(gaps_us, reverse=True)
     assert gaps_us[-1] == pytest.approx(10.2 / 0.60, rel=0.1)
-
-
-def test_targets_are_derived_from_the_base_target() -> None:
-    settings = TransportSettings(congestion="swift", congestion_parameters={"base_target_ns": 40_000})
-    expected = {"hop_target_ns": 6_107, "flow_range_ns": 200_000, "initial_packets": 125.0}
-    assert expected.items() <= resolved(settings).congestion_parameters.items()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"flow_min_packets": 200.0}, r"flow_min_packets: must be below flow_max_packets \(100\), not 200"),
-        ({"min_packets": 5.0, "max_packets": 5.0}, r"min_packets: must be below max_packets \(5\), not 5"),
-        ({"beta": 0.0}, "beta: must be above 0, not 0"),
-        ({"base_target_ns": 0}, "base_target_ns: must be at least 1 ns, not 0"),
-    ],
-)
-def test_a_bad_parameter_is_refused_with_one_line(parameters: dict[str, object], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        TransportSettings(congestion="swift", congestion_parameters=parameters)

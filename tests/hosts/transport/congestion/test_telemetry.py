@@ -13,8 +13,8 @@ from sfc_testbed.wire import int_header, int_slots
 from sfc_testbed.wire.constants import INT_FLAG_ECHO
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.int_slots import Slot, pack, time_shift
+from tests.hosts.transport.algorithm import GBPS, control
 
-GBPS = 1_000_000_000
 RATES = (100 * GBPS, 400 * GBPS)
 
 
@@ -81,7 +81,7 @@ def test_differences_of_two_records_are_correct_across_wraps(
 def hpcc_of(dilation: Dilation) -> Hpcc:
     line_bps, rtt_ns = dilation.wall_bps(100 * GBPS), dilation.wall_ns(10_000)
     path = PathContext(line_bps, rtt_ns, 1000, 125_000, telemetry=compact_layout(RATES, dilation))
-    return Hpcc(Hpcc.resolve(Hpcc.Parameters(), path), path)
+    return control(Hpcc, path)
 
 
 def acknowledge(hpcc: Hpcc, slot: Slot, acked: int) -> None:

@@ -2,23 +2,13 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of theta-PowerTCP with a sequence computed by hand from docs/sources.md#theta-powertcp, and a bottleneck."""
 
-from typing import Any
-
 import pytest
 
-from sfc_testbed.hosts.transport.algorithms import resolved
-from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion import AckSample
 from sfc_testbed.hosts.transport.congestion.powertcp import ThetaPowertcp
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from tests.hosts.transport.algorithm import GBPS, control
 from tests.hosts.transport.fake_star import FakeStar
-
-GBPS = 1_000_000_000
-PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)
-
-
-def control(**parameters: Any) -> ThetaPowertcp:
-    """Return a theta-PowerTCP control at 100 Gb/s with a base RTT of 10 us."""
-    return ThetaPowertcp(ThetaPowertcp.resolve(ThetaPowertcp.Parameters(**parameters), PATH), PATH)
 
 
 def ack(theta: ThetaPowertcp, now_us: int, rtt_us: int | None, acked: int, sent: int) -> float:
@@ -39,7 +29,7 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
     4. 20 us later, 8 us: the slope is -0.2 and the base RTT is now 8 us. Power 0.8 x 8 / 8.4 = 0.761905;
        R = 0.7 x (86.101818 / 0.761905 + 0.6) + 25.830545, limited to 100.
     """
-    theta = control()
+    theta = control(ThetaPowertcp)
     assert ack(theta, 0, 10, 1_000, 2_000) == 100
     assert ack(theta, 2, 12, 3_000, 5_000) == pytest.approx(86.101818, abs=1e-6)
     assert theta.power == pytest.approx(1.257143, abs=1e-6)
@@ -53,14 +43,14 @@ def test_rates_follow_the_hand_computed_sequence() -> None:
 
 
 def test_the_slope_counts_as_half_at_least() -> None:
-    theta = control()
+    theta = control(ThetaPowertcp)
     ack(theta, 0, 40, 1, 1)
     ack(theta, 10, 20, 2, 2)
     assert theta.power == pytest.approx(0.5 * 20 / 10.5)
 
 
 def test_resent_packets_and_acknowledgements_of_the_same_instant_are_skipped() -> None:
-    theta = control()
+    theta = control(ThetaPowertcp)
     ack(theta, 0, 10, 1, 1)
     assert ack(theta, 5, None, 2, 2) == 100
     assert ack(theta, 0, 500, 2, 2) == 100
@@ -68,15 +58,9 @@ def test_resent_packets_and_acknowledgements_of_the_same_instant_are_skipped() -
 
 
 def test_an_rtt_above_that_of_the_longest_path_does_not_become_the_base_rtt() -> None:
-    theta = control()
+    theta = control(ThetaPowertcp)
     ack(theta, 0, 60, 1, 1)
     assert theta.base_rtt_ns == 10_000
-
-
-def test_increments_are_shares_of_the_line_rate() -> None:
-    settings = TransportSettings(congestion="theta-powertcp", line_rate_bps=25 * GBPS)
-    expected = {"additive_bps": 150_000_000, "min_rate_bps": 100_000_000, "gamma": 0.7, "allowance": 1.05}
-    assert expected.items() <= resolved(settings).congestion_parameters.items()
 
 
 def test_two_long_flows_share_a_bottleneck_with_a_short_queue() -> None:
@@ -85,10 +69,3 @@ def test_two_long_flows_share_a_bottleneck_with_a_short_queue() -> None:
     assert jain > 0.9
     assert utilization > 0.85
     assert star.mean_depth_bytes(2, 500_000) < 60_000
-
-
-@pytest.mark.parametrize("parameters", [{"gamma": 0.0}, {"allowance": 0.9}, {"min_rate_bps": 0}, {"eta": 0.95}])
-def test_a_bad_parameter_is_refused_with_one_line(parameters: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=next(iter(parameters))) as error:
-        TransportSettings(congestion="theta-powertcp", congestion_parameters=parameters)
-    assert "\n" not in str(error.value)

@@ -6,21 +6,18 @@ from typing import Any
 
 import pytest
 
-from sfc_testbed.hosts.transport.algorithms import resolved
-from sfc_testbed.hosts.transport.congestion import UNLIMITED_WINDOW, AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion import UNLIMITED_WINDOW, AckSample
 from sfc_testbed.hosts.transport.congestion.timely import Timely
 from sfc_testbed.hosts.transport.settings import TransportSettings
+from tests.hosts.transport.algorithm import GBPS, control
 from tests.hosts.transport.fake_star import FakeStar
-
-GBPS = 1_000_000_000
-PATH = PathContext(100 * GBPS, 10_000, 1000, 125_000)
 
 
 class Driver:
     """A TIMELY control at 100 Gb/s that gets one sample in each round trip."""
 
     def __init__(self, **parameters: Any) -> None:
-        self.timely = Timely(Timely.resolve(Timely.Parameters(**parameters), PATH), PATH)
+        self.timely = control(Timely, **parameters)
         self._acked = 0
 
     def ack(self, rtt_us: int | None, *, is_late: bool = True) -> float:
@@ -87,16 +84,6 @@ def test_a_window_in_proportion_to_the_rate_is_optional() -> None:
     assert driver.timely.window_bytes == pytest.approx(37_500, abs=1)
 
 
-def test_a_waiting_packet_keeps_its_time_as_in_the_simulator() -> None:
-    assert not Timely.repaces
-
-
-def test_increments_are_shares_of_the_line_rate() -> None:
-    settings = TransportSettings(congestion="timely", line_rate_bps=25 * GBPS)
-    expected = {"additive_bps": 25_000_000, "hyper_bps": 125_000_000, "low_ns": 50_000}
-    assert expected.items() <= resolved(settings).congestion_parameters.items()
-
-
 def test_two_long_flows_share_a_bottleneck() -> None:
     """After the first deep cut the rates climb slowly, and the queue stays below the 0.5 MB that T_low allows."""
     star = FakeStar(TransportSettings(congestion="timely", payload_bytes=4000), 3)
@@ -105,16 +92,3 @@ def test_two_long_flows_share_a_bottleneck() -> None:
     assert 0.8 < utilization < 0.95
     assert star.ports[2].most_bytes > 1_000_000
     assert star.mean_depth_bytes(2, 2_000_000) < 500_000
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"low_ns": 600_000}, r"low_ns: must be at most high_ns \(500000 ns\), not 600000"),
-        ({"beta": 1.5}, "beta: must be at most 1"),
-        ({"min_rtt_ns": 0}, "min_rtt_ns: must be at least 1 ns, not 0"),
-    ],
-)
-def test_a_bad_parameter_is_refused_with_one_line(parameters: dict[str, object], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        TransportSettings(congestion="timely", congestion_parameters=parameters)

@@ -5,16 +5,16 @@
 import pytest
 
 from sfc_testbed.contract.link import bts, transferred
-from sfc_testbed.hosts.transport.congestion import AckSample, PathContext
+from sfc_testbed.hosts.transport.congestion import AckSample
 from sfc_testbed.hosts.transport.flow_control.onramp import OnRamp, OnRampParameters, OnRampStrawMan
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.constants import INT_UDP_PORT
 from sfc_testbed.wire.int_header import strip, unpack
 from sfc_testbed.wire.roce.decoder import RoceDecoder
 from sfc_testbed.wire.roce.packets import Opcode
+from tests.hosts.transport.algorithm import PATH
 from tests.hosts.transport.fake_star import FakeStar
 
-PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
 MB = 1_000_000
 
 

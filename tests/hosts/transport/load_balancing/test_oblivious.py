@@ -6,12 +6,10 @@ from collections import Counter
 
 import pytest
 
-from sfc_testbed.hosts.transport.congestion import PathContext
 from sfc_testbed.hosts.transport.load_balancing.base import ENTROPIES
 from sfc_testbed.hosts.transport.load_balancing.oblivious import Oblivious, ObliviousParameters
 from sfc_testbed.hosts.transport.settings import TransportSettings
-
-PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
+from tests.hosts.transport.algorithm import PATH
 
 
 def entropies(count: int, *, seed: int = 1, **parameters: object) -> list[int]:

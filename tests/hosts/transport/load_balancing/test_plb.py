@@ -2,10 +2,9 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of PLB: when a flow changes its path."""
 
-from sfc_testbed.hosts.transport.congestion import PathContext
 from sfc_testbed.hosts.transport.load_balancing.plb import Plb, PlbParameters
+from tests.hosts.transport.algorithm import PATH
 
-PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
 FIRST = 4_711
 
 

@@ -2,10 +2,8 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of REPS: exploration, recycling and freezing mode."""
 
-from sfc_testbed.hosts.transport.congestion import PathContext
 from sfc_testbed.hosts.transport.load_balancing.reps import Reps, RepsParameters
-
-PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
+from tests.hosts.transport.algorithm import PATH
 
 
 def sender(**parameters: int) -> Reps:

@@ -5,13 +5,11 @@
 import pytest
 
 from sfc_testbed.contract.link import transferred
-from sfc_testbed.hosts.transport.congestion import PathContext
 from sfc_testbed.hosts.transport.loss_recovery.base import NEVER, Arrival
 from sfc_testbed.hosts.transport.loss_recovery.go_back_n import GoBackN, GoBackNParameters, InOrderOnly
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.transmission import Transmission
-
-PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
+from tests.hosts.transport.algorithm import PATH
 
 
 def sender(sent: int = 10) -> GoBackN:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from sfc_testbed.contract.link import FakeLink, transferred
-from sfc_testbed.hosts.transport.congestion.base import PathContext
 from sfc_testbed.hosts.transport.loss_recovery.base import Arrival, KeepingOrder
 from sfc_testbed.hosts.transport.loss_recovery.ndp import Ndp, NdpParameters
 from sfc_testbed.hosts.transport.messages import MessageReceived
@@ -18,9 +17,9 @@ from sfc_testbed.hosts.transport.transmission import Transmission
 from sfc_testbed.wire.constants import DSCP_RETURNED, DSCP_TRIMMED
 from sfc_testbed.wire.roce.decoder import parse_header
 from sfc_testbed.wire.roce.packets import PULL, Opcode, Syndrome
+from tests.hosts.transport.algorithm import PATH
 from tests.hosts.transport.cut_frames import cut, sent_back
 
-PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000)
 NDP = TransportSettings(loss_recovery="ndp")
 RTO_NS = NdpParameters().rto_ns
 WINDOW = 125
