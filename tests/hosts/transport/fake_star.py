@@ -35,6 +35,13 @@ _FIRST_IP = 0x0A00_0001
 _SHIM = 42
 
 
+def slot_at(time_us: int, sent_bytes: int, queue_bytes: int, code: int, dilation: Dilation) -> Slot:
+    """Return the slot that a switch fills."""
+    time = (time_us >> int_slots.time_shift(dilation)) % (1 << int_slots.TIME_BITS)
+    sent = sent_bytes // int_slots.SENT_UNIT_BYTES % (1 << int_slots.SENT_BITS)
+    return Slot(code, time, sent, min(queue_bytes // int_slots.QUEUE_UNIT_BYTES, (1 << int_slots.QUEUE_BITS) - 1))
+
+
 @dataclass
 class Port:
     """The switch's output port towards one host."""
@@ -59,7 +66,6 @@ class FakeStar:
         settings: TransportSettings,
         hosts: int,
         *,
-        dilation: int = 1000,
         delay_ns: int = 2_500,
         ecn_threshold_bytes: int | None = None,
         with_telemetry: bool = False,
@@ -71,8 +77,7 @@ class FakeStar:
         A data packet that leaves more than `ecn_threshold_bytes` in the queue is marked. `buffer_bytes` is the capacity
         of each port's queue. `receiver` is the settings of the last host, if they differ from the others'.
         """
-        scale = Dilation(dilation)
-        self.dilation = scale
+        self.dilation = scale = Dilation(1000)
         self.nics = [
             Nic(
                 NicAddress(f"h{number}", 0x0200_0000_0000 + number, _FIRST_IP + number - 1, _SWITCH_MAC),
@@ -96,18 +101,14 @@ class FakeStar:
         self._timers_ns: list[int | None] = [None] * hosts
         self._flows = 0
 
-    def transfer(self, source: int, sink: int, size_bytes: int, *, ready_ns: int = 0) -> int:
-        """Announce a message between two hosts (numbers from 0) at both ends and return its flow id.
-
-        `ready_ns` is model time.
-        """
+    def transfer(self, source: int, sink: int, size_bytes: int, *, ready_ns: int = 0) -> None:
+        """Announce a message between two hosts (numbers from 0) at both ends. `ready_ns` is model time."""
         self._flows += 1
         flow, ready_ns = self._flows, self.dilation.wall_ns(ready_ns)
         ends = (_FIRST_IP + source, _FIRST_IP + sink)
         self.nics[source].send_message(OutgoingMessage(flow, flow, flow, ends[1], size_bytes, ready_ns))
         self.nics[sink].expect_message(IncomingMessage(flow, flow, flow, ends[0], size_bytes))
         self._arm(source)
-        return flow
 
     def of(self, kind: type[Any], host: int) -> list[Any]:
         return [event for event in self.events[host] if isinstance(event, kind)]
@@ -216,10 +217,7 @@ class FakeStar:
     def _with_telemetry_of(self, port: Port, frame: bytes) -> bytes:
         time_us = self.now_ns // 1000
         if frame[_SHIM + 1] & INT_FLAG_COMPACT:
-            time = (time_us >> int_slots.time_shift(self.dilation)) % (1 << int_slots.TIME_BITS)
-            sent = port.sent_bytes // int_slots.SENT_UNIT_BYTES % (1 << int_slots.SENT_BITS)
-            queue = min(port.queued_bytes // int_slots.QUEUE_UNIT_BYTES, (1 << int_slots.QUEUE_BITS) - 1)
-            return with_slot(frame, Slot(1, time, sent, queue))
+            return with_slot(frame, slot_at(time_us, port.sent_bytes, port.queued_bytes, 1, self.dilation))
         time_us %= int_header.COUNTER_MODULUS
         return with_record(
             frame, HopRecord(self.rate_bps // 1000, time_us, port.sent_bytes % (1 << 32), port.queued_bytes)

@@ -111,15 +111,6 @@ def test_a_signal_of_the_prototype_pauses_the_same_5_tuple_and_never_reaches_the
     assert link.a.statistics().programs_received == 0
 
 
-@pytest.mark.parametrize("ports", [{"sport": 80}, {"dport": 1001}], ids=["destination", "source"])
-def test_a_signal_of_the_prototype_for_another_5_tuple_is_ignored(ports: dict[str, int]) -> None:
-    link = link_with(p1000=10)
-    link.inject(300, link.a, prototypes_signal(**ports))
-    link.run()
-    assert link.of(BtsReceived, "a")[0].reason == "unknown_flow"
-    assert departures(link, 1000)[-1] < 1_000
-
-
 @pytest.mark.parametrize("changes", [{"flags": 0x018}, {"flags": 0}, {"reserved": 1}, {"chksum": 1}, {"seq": 0x10000}])
 def test_other_tcp_packets_reach_the_programs(changes: dict[str, int]) -> None:
     """Accurate ECN uses the same reserved bit, so a segment with it and a correct checksum is no signal."""
@@ -145,13 +136,19 @@ def test_a_signal_for_another_host_or_with_a_wrong_field_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"protocol": 17}, {"source_port": 1001}, {"destination_port": 80}],
-    ids=["protocol", "source", "destination"],
+    "signal",
+    [
+        program_bts(protocol=17),
+        program_bts(source_port=1001),
+        program_bts(destination_port=80),
+        prototypes_signal(dport=1001),
+        prototypes_signal(sport=80),
+    ],
+    ids=["protocol", "source", "destination", "prototype's source", "prototype's destination"],
 )
-def test_a_bts_for_another_5_tuple_is_ignored(changes: dict[str, int]) -> None:
+def test_a_signal_for_another_5_tuple_is_ignored(signal: bytes) -> None:
     link = link_with(p1000=10)
-    link.inject(300, link.a, program_bts(**changes))
+    link.inject(300, link.a, signal)
     link.run()
     assert link.of(BtsReceived, "a")[0].reason == "unknown_flow"
     assert departures(link, 1000)[-1] < 1_000

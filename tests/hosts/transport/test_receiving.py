@@ -8,16 +8,23 @@ from typing import Literal
 
 import pytest
 
+from sfc_testbed.contract.frames import with_tos
 from sfc_testbed.contract.link import IP_A, IP_B, MAC_A, MAC_B, FakeLink, bts, transferred
 from sfc_testbed.hosts.transport.messages import IncomingMessage, MessageReceived, OutgoingMessage
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.scheduling.wire_schedule import MOST_CONTROL_FRAMES
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.transmission import Transmission
-from sfc_testbed.wire import pfc
-from sfc_testbed.wire.constants import CLASS_CONTROL, CLASS_DATA, DSCP_CONTROL, DSCP_DATA, PFC_MAX_QUANTA
+from sfc_testbed.wire import ipv4, pfc
+from sfc_testbed.wire.constants import (
+    CLASS_CONTROL,
+    CLASS_DATA,
+    DSCP_CONTROL,
+    DSCP_DATA,
+    ECN_CONGESTION_EXPERIENCED,
+    PFC_MAX_QUANTA,
+)
 from sfc_testbed.wire.ethernet import pack_header
-from sfc_testbed.wire.ipv4 import checksum
 from sfc_testbed.wire.roce.decoder import parse_header
 from sfc_testbed.wire.roce.framer import RoceFramer
 from sfc_testbed.wire.roce.packets import CNP, Opcode, pack_aeth, pack_immediate, pack_psn_word
@@ -169,10 +176,7 @@ def test_acknowledgements_for_finished_and_unknown_queue_pairs_are_counted_separ
 
 
 def _ip_frame(protocol: int) -> bytes:
-    header = bytearray(bytes.fromhex("4500001c00000000400000000a0000010a000002"))
-    header[9] = protocol
-    header[10:12] = checksum(bytes(header)).to_bytes(2, "big")
-    return pack_header(MAC_B, MAC_A, 0x0800) + bytes(header) + bytes(8)
+    return pack_header(MAC_B, MAC_A, 0x0800) + ipv4.pack_header(IP_A, IP_B, protocol, 8, 0) + bytes(8)
 
 
 def test_foreign_and_broken_frames_are_counted() -> None:
@@ -187,13 +191,8 @@ def test_foreign_and_broken_frames_are_counted() -> None:
 
 def _mark(number: int, name: str, frame: bytes) -> bytes:
     """Return the frame with Congestion Experienced if it is a data packet."""
-    if name == "b" or parse_header(frame) is None:
-        return frame
-    header = bytearray(frame[14:34])
-    header[1] |= 3
-    header[10:12] = b"\0\0"
-    header[10:12] = checksum(bytes(header)).to_bytes(2, "big")
-    return frame[:14] + bytes(header) + frame[34:]
+    is_data = name == "a" and parse_header(frame) is not None
+    return with_tos(frame, frame[15] | ECN_CONGESTION_EXPERIENCED) if is_data else frame
 
 
 def test_a_mark_is_echoed_in_the_ack_and_cnps_are_limited_by_their_interval() -> None:

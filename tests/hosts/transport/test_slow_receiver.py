@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of a receiver slower than its wire: with PFC nothing is lost; without it, lost packets are resent."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -24,10 +25,7 @@ SLOW: dict[str, Any] = {"receiver_rate_bps": 25_000_000_000, "receiver_buffer_by
 
 def run(flow_control: str, *, size_bytes: int = 400_000, **slow: Any) -> FakeStar:
     plain = TransportSettings(flow_control=flow_control, congestion="window", loss_recovery="irn")
-    receiver = TransportSettings(
-        flow_control=flow_control, congestion="window", loss_recovery="irn", **{**SLOW, **slow}
-    )
-    star = FakeStar(plain, 2, receiver=receiver, delay_ns=500)
+    star = FakeStar(plain, 2, receiver=replace(plain, **{**SLOW, **slow}), delay_ns=500)
     star.transfer(0, 1, size_bytes)
     star.run()
     return star

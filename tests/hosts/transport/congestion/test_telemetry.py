@@ -14,15 +14,9 @@ from sfc_testbed.wire.constants import INT_FLAG_ECHO
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.int_slots import Slot, pack, time_shift
 from tests.hosts.transport.algorithm import GBPS, control
+from tests.hosts.transport.fake_star import slot_at
 
 RATES = (100 * GBPS, 400 * GBPS)
-
-
-def slot_at(time_us: int, sent_bytes: int, queue_bytes: int, code: int, dilation: Dilation) -> Slot:
-    """Return the slot that a switch fills."""
-    time = (time_us >> time_shift(dilation)) % (1 << int_slots.TIME_BITS)
-    sent = sent_bytes // int_slots.SENT_UNIT_BYTES % (1 << int_slots.SENT_BITS)
-    return Slot(code, time, sent, min(queue_bytes // int_slots.QUEUE_UNIT_BYTES, 0xFFFF))
 
 
 def fields(hop: HopTelemetry) -> tuple[int, int, int, int]:

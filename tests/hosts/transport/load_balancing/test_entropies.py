@@ -14,9 +14,10 @@ from sfc_testbed.hosts.transport.load_balancing.base import ENTROPIES
 from sfc_testbed.hosts.transport.messages import BtsReceived, MessageReceived
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.transmission import Transmission
-from sfc_testbed.wire.constants import ECN_CONGESTION_EXPERIENCED, ROCE_SOURCE_PORT_QPN_MASK, BtsCause
+from sfc_testbed.wire.constants import ECN_CONGESTION_EXPERIENCED, ROCE_SOURCE_PORT_QPN_MASK
 from sfc_testbed.wire.roce.decoder import parse_header
 from sfc_testbed.wire.roce.packets import source_port
+from tests.hosts.transport.flow_control.test_pauses import prototypes_bts
 
 SPRAYED = TransportSettings(load_balancing="oblivious", loss_recovery="irn")
 
@@ -71,11 +72,9 @@ def test_reps_sends_on_entropies_whose_packets_were_not_marked() -> None:
 
 def test_a_bts_pauses_the_queue_pair_that_it_names_whatever_its_port() -> None:
     """A BTS contains the port of the packet that caused it."""
-    settings = replace(SPRAYED, flow_control="sfc")
-    signal = bts(1, 50, source_port=0xC123)
-    link = FakeLink(settings)
+    link = FakeLink(replace(SPRAYED, flow_control="sfc"))
     first, second = link.transfer(100_000), link.transfer(100_000)
-    link.inject(3_000, link.a, signal)
+    link.inject(3_000, link.a, bts(1, 50, source_port=0xC123))
     link.run()
     assert [event.flow_id for event in link.of(BtsReceived, "a")] == [first]
     finish_ns = {event.flow_id: event.finish_ns for event in link.of(Transmission, "a")}
@@ -83,13 +82,9 @@ def test_a_bts_pauses_the_queue_pair_that_it_names_whatever_its_port() -> None:
 
 
 def test_a_bts_without_a_cause_names_all_flows_to_the_address() -> None:
-    settings = replace(SPRAYED, flow_control="sfc")
-    link = FakeLink(settings)
+    link = FakeLink(replace(SPRAYED, flow_control="sfc"))
     flows = [link.transfer(100_000), link.transfer(100_000)]
-    empty = dict.fromkeys(
-        ("protocol", "destination_port", "destination_qpn", "traffic_class", "queue_depth_bytes", "switch_id"), 0
-    )
-    link.inject(3_000, link.a, bts(1, 50, cause=BtsCause.UNKNOWN, source_port=0xC123, **empty))
+    link.inject(3_000, link.a, prototypes_bts(0xC123, 50))
     link.run()
     assert sorted(event.flow_id or 0 for event in link.of(BtsReceived, "a")) == flows
 
@@ -111,9 +106,6 @@ def test_a_timeout_is_reported_to_the_load_balancing(name: str, monkeypatch: pyt
     noted: Callable[..., None] = lambda self, now_ns: timeouts.append(now_ns)  # noqa: E731
     counting = type("Counting", (kind,), {"on_timeout": noted})
     monkeypatch.setitem(LOAD_BALANCINGS._rows, name, counting)
-    lost = iter([True])
-    link = transferred(
-        1_000, replace(SPRAYED, load_balancing=name), drop=lambda number, sender, frame: next(lost, False)
-    )
+    link = transferred(1_000, replace(SPRAYED, load_balancing=name), drop=lambda number, sender, frame: number == 0)
     assert len(timeouts) == 1
     assert len(link.of(MessageReceived, "b")) == 1

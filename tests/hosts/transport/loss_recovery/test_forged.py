@@ -67,10 +67,6 @@ class WatchedLink(FakeLink):
             assert recovery.next_packet() == -1 or recovery.cumulative <= recovery.next_packet() <= recovery.next_new
 
 
-def is_data(number: int, name: str, frame: bytes) -> bool:
-    return name == "a"
-
-
 def outcome(link: FakeLink) -> tuple[int, int, int]:
     """Return the numbers of messages completed and given up at the sender, and received whole at the receiver."""
     whole = sum(not event.figures.corrupted for event in link.of(MessageReceived, "b"))
@@ -80,7 +76,7 @@ def outcome(link: FakeLink) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("transport", [IRN, GO_BACK_N], ids=lambda settings: settings.loss_recovery)
 def test_a_message_fails_after_the_retry_limit_without_answers(transport: TransportSettings) -> None:
-    link = WatchedLink(transport, drop=is_data)
+    link = WatchedLink(transport, drop=lambda number, name, frame: name == "a")
     link.transfer(10_000)
     link.run()
     assert outcome(link) == (0, 1, 0)

@@ -10,6 +10,7 @@ from sfc_testbed.hosts.transport.loss_recovery.go_back_n import GoBackN, GoBackN
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.transmission import Transmission
 from tests.hosts.transport.algorithm import PATH
+from tests.hosts.transport.loss_recovery.test_irn import losing
 
 
 def sender(sent: int = 10) -> GoBackN:
@@ -62,13 +63,7 @@ def test_one_lost_packet_costs_one_nak_and_no_timeout() -> None:
 @pytest.mark.parametrize("lost", [0, 99], ids=["first", "last"])
 def test_a_lost_first_or_last_packet_is_recovered(lost: int) -> None:
     """A NAK recovers the first packet, a timeout the last one."""
-    frame_counts = {"a": 0, "b": 0}
-
-    def drop(number: int, name: str, frame: bytes) -> bool:
-        frame_counts[name] += 1
-        return name == "a" and frame_counts[name] == lost + 1
-
-    link = transferred(100_000, TransportSettings(rto_ns=100_000), drop=drop)
+    link = transferred(100_000, TransportSettings(rto_ns=100_000), drop=losing(lost))
     (completed,) = link.of(Transmission, "a")
     assert completed.figures.timeouts == (1 if lost == 99 else 0)
     assert completed.finish_ns < 130_000

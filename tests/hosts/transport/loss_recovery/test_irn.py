@@ -21,15 +21,16 @@ PATH = PathContext(100_000_000_000, 10_000, 1000, 125_000, full_queue_ns=310_000
 IRN = TransportSettings(loss_recovery="irn")
 
 
-def sender(sent: int = 10, **parameters: int) -> Irn:
-    """Return a sender that has sent packets 0..sent-1 at time 0."""
-    recovery = Irn(Irn.resolve(IrnParameters(**parameters), PATH), PATH, 4_000, 0)
+def sender(sent: int = 10, **parameters: float) -> LossRecovery:
+    """Return a sender that has sent packets 0..sent-1 at time 0. Some parameters make it tolerate reordering."""
+    resolved = Irn.resolve(IrnParameters(**parameters), PATH)  # type: ignore[arg-type]
+    recovery = Irn.variant(resolved)(resolved, PATH, 4_000, 0)
     for _ in range(sent):
         recovery.on_sent(recovery.next_packet(), 0)
     return recovery
 
 
-def resend_all(recovery: Irn, now_ns: int = 200) -> list[int]:
+def resend_all(recovery: LossRecovery, now_ns: int = 200) -> list[int]:
     resent = []
     while (index := recovery.next_packet()) < recovery.next_new and index >= 0:
         resent.append(index)
@@ -162,22 +163,19 @@ def test_one_lost_packet_is_resent_alone() -> None:
     assert (counts.packets_resent, counts.bytes_resent, counts.timeouts) == (1, 1_000, 0)
 
 
-def tail_dropper(lost: int) -> Callable[[int, str, bytes], bool]:
-    """Return a function that drops the last `lost` packets of a message of 100, once."""
-    sent = {"a": 0, "b": 0}
-
-    def drop(number: int, name: str, frame: bytes) -> bool:
-        sent[name] += 1
-        return name == "a" and 100 - lost < sent[name] <= 100
-
-    return drop
+def losing(*packets: int) -> Callable[[int, str, bytes], bool]:
+    """Return a `drop` of FakeLink for these frames of NIC a, which are numbered from 0 and include resent packets."""
+    numbers = count()
+    return lambda number, name, frame: name == "a" and next(numbers) in packets
 
 
 @pytest.mark.parametrize("delay_ns", [5_000, 1_000])
 @pytest.mark.parametrize("lost", [1, 5, 50])
 def test_a_lost_tail_costs_one_timeout(lost: int, delay_ns: int) -> None:
     """Test links with the network's longest round trip and with a shorter one."""
-    link = transferred(100_000, replace(IRN, shortest_rtt_ns=2_000), drop=tail_dropper(lost), delay_ns=delay_ns)
+    link = transferred(
+        100_000, replace(IRN, shortest_rtt_ns=2_000), drop=losing(*range(100 - lost, 100)), delay_ns=delay_ns
+    )
     (completed,) = link.of(Transmission, "a")
     assert (completed.figures.timeouts, completed.figures.packets_resent) == (1, lost)
 
@@ -185,7 +183,7 @@ def test_a_lost_tail_costs_one_timeout(lost: int, delay_ns: int) -> None:
 def test_a_pause_in_a_round_trip_does_not_end_the_recovery_of_a_tail() -> None:
     """A BTS holds the flow while a resent packet is in flight."""
     settings = replace(IRN, flow_control="sfc", shortest_rtt_ns=10_000)
-    link = FakeLink(settings, drop=tail_dropper(50), delay_ns=5_000)
+    link = FakeLink(settings, drop=losing(*range(50, 100)), delay_ns=5_000)
     link.transfer(100_000)
     steps_ns = count(0, 1_000)
     while not link.a.statistics().retransmissions:
@@ -228,17 +226,8 @@ def test_the_short_timeout_is_never_the_longer_one(
     assert (resolved.rto_low_ns, resolved.rto_high_ns) == expected
 
 
-def tolerant(sent: int = 10, **parameters: float) -> LossRecovery:
-    """Return a sender that tolerates reordering and has sent packets 0..sent-1 at time 0."""
-    resolved = Irn.resolve(IrnParameters(**parameters), PATH)  # type: ignore[arg-type]
-    recovery = Irn.variant(resolved)(resolved, PATH, 4_000, 0)
-    for _ in range(sent):
-        recovery.on_sent(recovery.next_packet(), 0)
-    return recovery
-
-
 def test_overtaken_packets_are_not_lost_before_enough_later_packets_have_arrived() -> None:
-    recovery = tolerant(reordering_packets=3)
+    recovery = sender(reordering_packets=3)
     assert recovery.on_ack(2, 4, True, 100) == 0
     assert recovery.in_flight() == 7
     assert recovery.next_packet() == 10
@@ -253,7 +242,7 @@ def test_overtaken_packets_are_not_lost_before_enough_later_packets_have_arrived
 
 def test_overtaken_packets_are_lost_when_their_time_is_over() -> None:
     """`deadline_ns` is the earlier one of this time and the timeout."""
-    recovery = tolerant(reordering_rtts=0.5)
+    recovery = sender(reordering_rtts=0.5)
     recovery.on_ack(2, 5, True, 1_000)
     assert recovery.deadline_ns == 6_000
     assert not recovery.is_timeout(6_000)
@@ -267,7 +256,7 @@ def test_overtaken_packets_are_lost_when_their_time_is_over() -> None:
 
 
 def test_overtaken_packets_that_arrive_in_time_are_never_lost() -> None:
-    recovery = tolerant(reordering_ns=5_000)
+    recovery = sender(reordering_ns=5_000)
     for selective in (9, 8, 7, 6, 5, 4, 3, 2, 1):
         assert recovery.on_ack(0, selective, True, 100) == 0
     assert recovery.on_ack(10, -1, False, 200) == 0
@@ -276,7 +265,7 @@ def test_overtaken_packets_that_arrive_in_time_are_never_lost() -> None:
 
 
 def test_after_a_timeout_all_holes_are_lost() -> None:
-    recovery = tolerant(reordering_packets=8)
+    recovery = sender(reordering_packets=8)
     recovery.on_ack(2, 5, True, 100)
     assert recovery.on_timer(recovery.deadline_ns) == 3
     assert recovery.next_packet() == 2
@@ -296,9 +285,8 @@ def test_reordering_on_a_link_causes_retransmissions_only_without_a_tolerance() 
 
 
 def test_a_lost_packet_costs_the_tolerance_and_no_timeout() -> None:
-    lost = iter([False] * 20 + [True])
     settings = replace(IRN, loss_recovery_parameters={"reordering_rtts": 1.0})
-    link = transferred(100_000, settings, drop=lambda number, sender, frame: sender == "a" and next(lost, False))
+    link = transferred(100_000, settings, drop=losing(20))
     [event] = link.of(Transmission, "a")
     assert (event.figures.packets_resent, event.figures.timeouts) == (1, 0)
 
@@ -312,7 +300,7 @@ def test_only_a_tolerance_makes_another_sender() -> None:
 
 @pytest.mark.parametrize("parameters", [{}, {"reordering_packets": 3}])
 def test_the_timeout_stops_until_a_packet_is_sent(parameters: dict[str, float]) -> None:
-    recovery = tolerant(2, **parameters)
+    recovery = sender(2, **parameters)
     recovery.on_timer(100_000)
     recovery.stop_timer()
     assert recovery.deadline_ns == NEVER
@@ -321,7 +309,7 @@ def test_the_timeout_stops_until_a_packet_is_sent(parameters: dict[str, float]) 
 
 
 def test_holes_are_lost_in_time_while_the_timeout_is_stopped() -> None:
-    recovery = tolerant(reordering_ns=5_000)
+    recovery = sender(reordering_ns=5_000)
     recovery.on_ack(0, 4, True, 100)
     recovery.stop_timer()
     assert recovery.deadline_ns == 5_100
@@ -343,8 +331,7 @@ def test_a_flow_with_a_slow_pace_is_not_given_up() -> None:
     """A window of 0.01 packets is a pace of one packet in a hundred round trips, which are ten timeouts."""
     slow = {"initial_packets": 0.01, "min_packets": 0.01, "max_packets": 0.011}
     settings = replace(IRN, congestion="swift", congestion_parameters=slow, retry_limit=3)
-    lost = iter([True, False, True])
-    link = transferred(3_000, settings, drop=lambda number, sender, frame: sender == "a" and next(lost, False))
+    link = transferred(3_000, settings, drop=losing(0, 2))
     [event] = link.of(Transmission, "a")
     assert not event.gave_up
     assert (event.figures.packets_resent, event.figures.timeouts) == (2, 2)
