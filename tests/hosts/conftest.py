@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.hosts.namespaces import Station, two_stations
+from tests.hosts.namespaces import Stations, two_stations
 
 
 @pytest.fixture(scope="module")
-def stations() -> Iterator[tuple[Station, Station]]:
+def stations() -> Iterator[Stations]:
     """Yield two hosts on one wire."""
     with two_stations() as pair:
         yield pair

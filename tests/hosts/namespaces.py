@@ -38,6 +38,10 @@ class Station:
         return subprocess.run(inside, capture_output=True, text=True, check=True, timeout=30).stdout
 
 
+Stations = tuple[Station, Station]
+"""The two ends."""
+
+
 def skip_unless_possible() -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root")
@@ -65,7 +69,7 @@ def _holder() -> Iterator[int]:
 
 
 @contextmanager
-def two_stations() -> Iterator[tuple[Station, Station]]:
+def two_stations() -> Iterator[Stations]:
     """Yield two connected namespaces with the addresses 10.0.0.1 and 10.0.0.2 and without IPv6."""
     skip_unless_possible()
     with _holder() as first, _holder() as second:

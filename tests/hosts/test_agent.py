@@ -48,15 +48,15 @@ from sfc_testbed.wire.bts import STAMPS, BackToSender, tick_ns
 from sfc_testbed.wire.constants import BtsCause
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.roce.packets import source_port
-from tests.hosts.namespaces import Station, await_port, bts_frame, raw_socket
+from tests.hosts.namespaces import Stations, await_port, bts_frame, raw_socket
+from tests.tree import ROOT
 
-ROOT = Path(__file__).parents[2]
 DILATION = 1_000
 LEAD_NS = 200_000_000
 Event = TypeVar("Event")
 
 
-def config_of(stations: tuple[Station, Station], epoch_ns: int, *, flow_bytes: int = 50_000) -> AgentConfig:
+def config_of(stations: Stations, epoch_ns: int, *, flow_bytes: int = 50_000) -> AgentConfig:
     """Return an agent configuration with two flows from h1 to h2 and one flow back."""
     hosts = [
         AgentHost(
@@ -141,9 +141,7 @@ def agent(config: AgentConfig, folder: Path) -> Iterator[AgentProcess]:
 
 
 @pytest.mark.root
-def test_messages_arrive_whole_over_a_real_wire_and_every_frame_is_counted(
-    stations: tuple[Station, Station], tmp_path: Path
-) -> None:
+def test_messages_arrive_whole_over_a_real_wire_and_every_frame_is_counted(stations: Stations, tmp_path: Path) -> None:
     with agent(config_of(stations, time.monotonic_ns()), tmp_path) as running:
         running.tell(Start(time.monotonic_ns() + LEAD_NS))
         running.until(FlowSent, FlowSent, FlowSent, FlowReceived, FlowReceived, FlowReceived)
@@ -165,7 +163,7 @@ def test_messages_arrive_whole_over_a_real_wire_and_every_frame_is_counted(
 
 
 @pytest.mark.root
-def test_frames_of_a_window_leave_together(stations: tuple[Station, Station], tmp_path: Path) -> None:
+def test_frames_of_a_window_leave_together(stations: Stations, tmp_path: Path) -> None:
     """A window that is longer than a message: most frames leave in one call, so their spacing is wrong by all of it."""
     config = config_of(stations, time.monotonic_ns()).model_copy(update={"window_ns": 100_000})
     with agent(config, tmp_path) as running:
@@ -180,7 +178,7 @@ def test_frames_of_a_window_leave_together(stations: tuple[Station, Station], tm
 
 
 @pytest.mark.root
-def test_a_bts_pauses_a_flow_and_is_recorded_in_model_units(stations: tuple[Station, Station], tmp_path: Path) -> None:
+def test_a_bts_pauses_a_flow_and_is_recorded_in_model_units(stations: Stations, tmp_path: Path) -> None:
     pause_us, ticks = 400_000 // DILATION, 250
     signal_ = BackToSender(BtsCause.QUEUE, True, pause_us, 17, 26, source_port(1), 4791, 1, 3, 1, 9, ticks)
     epoch_ns = time.monotonic_ns()
@@ -209,9 +207,7 @@ def test_a_bts_pauses_a_flow_and_is_recorded_in_model_units(stations: tuple[Stat
 
 
 @pytest.mark.root
-def test_a_quiesced_agent_reports_unfinished_flows_and_refused_commands(
-    stations: tuple[Station, Station], tmp_path: Path
-) -> None:
+def test_a_quiesced_agent_reports_unfinished_flows_and_refused_commands(stations: Stations, tmp_path: Path) -> None:
     with agent(config_of(stations, 0, flow_bytes=100_000_000), tmp_path) as running:
         running.tell(Start(time.monotonic_ns()))
         running.say("nonsense\n")
@@ -231,7 +227,7 @@ def test_a_quiesced_agent_reports_unfinished_flows_and_refused_commands(
 
 
 @pytest.mark.root
-def test_a_running_agent_obeys_add_look_and_adopt(stations: tuple[Station, Station], tmp_path: Path) -> None:
+def test_a_running_agent_obeys_add_look_and_adopt(stations: Stations, tmp_path: Path) -> None:
     config = config_of(stations, 0).model_copy(update={"flows": []})
     flow = Flow("h1", "h2", 2_000_000, 0, "prompt", 7, 7, 7)
     back = Flow("h2", "h1", 50_000, 0, "prompt", 8, 8, 8)
@@ -264,14 +260,14 @@ def test_a_running_agent_obeys_add_look_and_adopt(stations: tuple[Station, Stati
 
 
 @pytest.mark.root
-def test_an_agent_runs_before_ordinary_processes(stations: tuple[Station, Station], tmp_path: Path) -> None:
+def test_an_agent_runs_before_ordinary_processes(stations: Stations, tmp_path: Path) -> None:
     with agent(config_of(stations, time.monotonic_ns()), tmp_path) as running:
         policy = os.sched_getscheduler(running.process.pid)
     assert policy == os.SCHED_RR | os.SCHED_RESET_ON_FORK
 
 
 @pytest.mark.root
-def test_sigterm_stops_the_agent_with_status_zero(stations: tuple[Station, Station], tmp_path: Path) -> None:
+def test_sigterm_stops_the_agent_with_status_zero(stations: Stations, tmp_path: Path) -> None:
     with agent(config_of(stations, 0), tmp_path) as running:
         running.process.send_signal(signal.SIGTERM)
         running.until(Stopped)
@@ -289,7 +285,7 @@ def test_bad_arguments_are_reported_in_one_line_with_status_two(
 
 
 def test_a_failure_of_the_agent_is_reported_in_one_line(
-    stations: tuple[Station, Station], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    stations: Stations, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Send frames longer than the MTU; the line must name the interface and the size."""
     config = config_of(stations, time.monotonic_ns())
@@ -301,7 +297,7 @@ def test_a_failure_of_the_agent_is_reported_in_one_line(
     assert line == f"agent: {stations[0].interface} cannot carry a frame of 4058 B: its MTU is too small"
 
 
-def test_goodput_counts_from_the_start_of_the_run(stations: tuple[Station, Station], tmp_path: Path) -> None:
+def test_goodput_counts_from_the_start_of_the_run(stations: Stations, tmp_path: Path) -> None:
     config = config_of(stations, time.monotonic_ns())
     interval_us = config.settings["goodput_interval_ns"] / 1000
     with agent(config, tmp_path) as running:

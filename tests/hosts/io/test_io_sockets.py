@@ -5,6 +5,8 @@
 import os
 import select
 import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ from sfc_testbed.wire.pfc import pack_frame as pack_pfc
 from sfc_testbed.wire.roce.framer import RoceFramer
 from sfc_testbed.wire.roce.packets import Opcode, pack_psn_word
 from sfc_testbed.wire.udp import pack_header as pack_udp
-from tests.hosts.namespaces import Station, bts_frame, raw_socket
+from tests.hosts.namespaces import Station, Stations, bts_frame, raw_socket
 from tests.wire.test_bts import EXAMPLE
 
 pytestmark = pytest.mark.root
@@ -47,6 +49,15 @@ def foreign_frame(source: Station, destination: Station) -> bytes:
     return macs + ip + pack_udp(1000, 9, 4) + bytes(4)
 
 
+@contextmanager
+def opened(station: Station, frame_filter: Program = NIC_FRAMES) -> Iterator[PacketSocket]:
+    """Yield a packet socket on a station's interface."""
+    with network_namespace(station.pid):
+        sock = PacketSocket(station.interface, frame_filter)
+    with closing(sock):
+        yield sock
+
+
 def wait_for(sock: PacketSocket, count: int) -> list[tuple[int, bytes]]:
     """Receive at least `count` frames; fail after ten seconds without a frame."""
     frames: list[tuple[int, bytes]] = []
@@ -58,7 +69,7 @@ def wait_for(sock: PacketSocket, count: int) -> list[tuple[int, bytes]]:
     return frames
 
 
-def test_a_thread_returns_to_its_namespace_after_an_exception(stations: tuple[Station, Station]) -> None:
+def test_a_thread_returns_to_its_namespace_after_an_exception(stations: Stations) -> None:
     namespace = Path("/proc/thread-self/ns/net")
     before = os.readlink(namespace)  # noqa: PTH115 (the target of the link is not a path)
     with pytest.raises(RuntimeError), network_namespace(stations[0].pid):
@@ -67,66 +78,51 @@ def test_a_thread_returns_to_its_namespace_after_an_exception(stations: tuple[St
     assert os.readlink(namespace) == before  # noqa: PTH115
 
 
-def test_only_frames_of_other_hosts_for_the_nic_pass_the_filter(stations: tuple[Station, Station]) -> None:
+def test_only_frames_of_other_hosts_for_the_nic_pass_the_filter(stations: Stations) -> None:
     left, right = stations
     nic_frames = [roce_frame(left, right), bts_frame(left, right, EXAMPLE), pack_pfc(parse_mac(left.mac), {3: 7})]
-    with network_namespace(right.pid):
-        receiver = PacketSocket(right.interface)
-    with network_namespace(left.pid):
-        sender = PacketSocket(left.interface)
-    for frame in (foreign_frame(left, right), nic_frames[0], foreign_frame(left, right), *nic_frames[1:]):
-        assert sender.send(frame)
-    assert receiver.send(roce_frame(right, left))
-    assert [frame for _, frame in wait_for(receiver, 3)] == nic_frames
-    assert receiver.receive() == ([], [])
-    assert len(wait_for(sender, 1)) == 1
-    assert (receiver.kernel_drops(), sender.send_failures) == (0, 0)
-    sender.close()
-    receiver.close()
+    with opened(right) as receiver, opened(left) as sender:
+        for frame in (foreign_frame(left, right), nic_frames[0], foreign_frame(left, right), *nic_frames[1:]):
+            assert sender.send(frame)
+        assert receiver.send(roce_frame(right, left))
+        assert [frame for _, frame in wait_for(receiver, 3)] == nic_frames
+        assert receiver.receive() == ([], [])
+        assert len(wait_for(sender, 1)) == 1
+        assert (receiver.kernel_drops(), sender.send_failures) == (0, 0)
 
 
 @pytest.mark.parametrize("frame_filter", [NIC_FRAMES, HOST_FRAMES])
-def test_frames_with_a_vlan_tag_are_no_frames_for_the_nic(
-    stations: tuple[Station, Station], frame_filter: Program
-) -> None:
+def test_frames_with_a_vlan_tag_are_no_frames_for_the_nic(stations: Stations, frame_filter: Program) -> None:
     """The kernel takes the tag off a frame before the filter sees it; the next frame must not be taken for it."""
     left, right = stations
     frame, last = roce_frame(left, right), roce_frame(left, right, b"last")
     tags = ("8100a064", "8100a000", "88a8000a", "88a8000a8100000b")
-    with network_namespace(right.pid):
-        receiver = PacketSocket(right.interface, frame_filter)
-    with network_namespace(left.pid):
-        sender = PacketSocket(left.interface)
-    for tag in tags:
-        assert sender.send(frame[:12] + bytes.fromhex(tag) + frame[12:])
-    assert sender.send(last)
-    assert [arrived for _, arrived in wait_for(receiver, 1)] == [last]
-    sender.close()
-    receiver.close()
+    with opened(right, frame_filter) as receiver, opened(left) as sender:
+        for tag in tags:
+            assert sender.send(frame[:12] + bytes.fromhex(tag) + frame[12:])
+        assert sender.send(last)
+        assert [arrived for _, arrived in wait_for(receiver, 1)] == [last]
 
 
-def test_frames_dropped_by_a_full_socket_are_counted(stations: tuple[Station, Station]) -> None:
+def test_frames_dropped_by_a_full_socket_are_counted(stations: Stations) -> None:
     left, right = stations
-    with network_namespace(right.pid):
-        receiver = PacketSocket(right.interface)
-    receiver._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-    with raw_socket(left) as sender:
+    with opened(right) as receiver, raw_socket(left) as sender:
+        receiver._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         for _ in range(200):
             sender.send(roce_frame(left, right, bytes(1000)))
-    arrived = len(wait_for(receiver, 1))
-    dropped = receiver.kernel_drops()
-    assert dropped > 0
-    assert arrived + dropped == 200
-    assert receiver.kernel_drops() == dropped
-    receiver.close()
+        arrived = len(wait_for(receiver, 1))
+        dropped = receiver.kernel_drops()
+        assert dropped > 0
+        assert arrived + dropped == 200
+        assert receiver.kernel_drops() == dropped
 
 
-def test_a_missing_interface_is_an_error(stations: tuple[Station, Station]) -> None:
+def test_a_missing_interface_is_an_error(stations: Stations) -> None:
     with network_namespace(stations[0].pid), pytest.raises(OSError, match="No such device"):
         PacketSocket("nothing0")
 
 
-def icmp_until_ping(stations: tuple[Station, Station]) -> list[int]:
+def icmp_until_ping(stations: Stations) -> list[int]:
     """Return the ICMP types that the right host sends after a RoCEv2 packet, a BTS and a final ping."""
     left, right = stations
     icmp_types: list[int] = []
@@ -141,7 +137,7 @@ def icmp_until_ping(stations: tuple[Station, Station]) -> list[int]:
     return icmp_types
 
 
-def test_silence_kernel_suppresses_port_unreachable_answers(stations: tuple[Station, Station]) -> None:
+def test_silence_kernel_suppresses_port_unreachable_answers(stations: Stations) -> None:
     """Check for port unreachable (type 3) without the bound sockets and only echo reply (type 0) with them."""
     stations[1].run("sysctl", "-qw", "net.ipv4.icmp_ratelimit=0")
     assert icmp_until_ping(stations) == [3, 3, 0]
@@ -154,7 +150,7 @@ def test_silence_kernel_suppresses_port_unreachable_answers(stations: tuple[Stat
             sock.close()
 
 
-def test_two_agents_cannot_silence_the_same_host(stations: tuple[Station, Station]) -> None:
+def test_two_agents_cannot_silence_the_same_host(stations: Stations) -> None:
     with network_namespace(stations[0].pid):
         first = silence_kernel()
         with pytest.raises(OSError, match="in use"):
@@ -164,16 +160,13 @@ def test_two_agents_cannot_silence_the_same_host(stations: tuple[Station, Statio
 
 
 def test_a_frame_that_is_too_long_for_the_buffer_is_counted_not_truncated(
-    stations: tuple[Station, Station], monkeypatch: pytest.MonkeyPatch
+    stations: Stations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b = stations
-    with network_namespace(b.pid):
-        receiver = PacketSocket(b.interface)
     long, short = roce_frame(a, b, bytes(400)), roce_frame(a, b)
     monkeypatch.setattr(packet_socket, "LONGEST_FRAME_BYTES", len(long) - 1)
-    with raw_socket(a) as sender:
+    with opened(b) as receiver, raw_socket(a) as sender:
         sender.send(long)
         sender.send(short)
-    assert [frame for _, frame in wait_for(receiver, 1)] == [short]
-    assert receiver.kernel_drops() == 1
-    receiver.close()
+        assert [frame for _, frame in wait_for(receiver, 1)] == [short]
+        assert receiver.kernel_drops() == 1

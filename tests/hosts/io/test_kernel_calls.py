@@ -24,6 +24,9 @@ SO_TIMESTAMPNS = 35
 ROOM_BYTES = 2_000
 SLACK_NS = 5_000_000
 
+Wire = tuple[socket.socket, socket.socket]
+"""A sending and a receiving socket that are connected."""
+
 
 @pytest.fixture(scope="module", params=["C", "Python"])
 def calls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
@@ -46,8 +49,7 @@ def calls(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture
-def wire() -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Yield a sending and a receiving socket that are connected."""
+def wire() -> Iterator[Wire]:
     with (
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as left,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as right,
@@ -67,9 +69,7 @@ def leaving(frames: list[bytes]) -> list[tuple[int, bytes]]:
     return list(enumerate(frames))
 
 
-def test_more_frames_than_a_burst_arrive_unchanged_and_in_order(
-    calls: ModuleType, wire: tuple[socket.socket, socket.socket]
-) -> None:
+def test_more_frames_than_a_burst_arrive_unchanged_and_in_order(calls: ModuleType, wire: Wire) -> None:
     left, right = wire
     frames = frames_of(2 * calls.BURST + 3)
     assert calls.send(left, leaving(frames), 0) == (len(frames), 0)
@@ -84,7 +84,7 @@ def test_more_frames_than_a_burst_arrive_unchanged_and_in_order(
     assert calls.receive(right, ROOM_BYTES) == ([], [], 0)
 
 
-def test_send_starts_at_the_given_index(calls: ModuleType, wire: tuple[socket.socket, socket.socket]) -> None:
+def test_send_starts_at_the_given_index(calls: ModuleType, wire: Wire) -> None:
     left, right = wire
     frames = frames_of(5)
     assert calls.send(left, leaving(frames), 3) == (5, 0)
@@ -92,9 +92,7 @@ def test_send_starts_at_the_given_index(calls: ModuleType, wire: tuple[socket.so
     assert calls.receive(right, ROOM_BYTES)[0] == frames[3:]
 
 
-def test_arrival_times_are_kernel_time_stamps_on_the_monotonic_clock(
-    calls: ModuleType, wire: tuple[socket.socket, socket.socket]
-) -> None:
+def test_arrival_times_are_kernel_time_stamps_on_the_monotonic_clock(calls: ModuleType, wire: Wire) -> None:
     left, right = wire
     deadline_ns = time.monotonic_ns() + 60_000_000_000
     # The kernel begins to stamp arriving frames some time after a socket asks for it; before, it stamps them when read.
@@ -111,9 +109,7 @@ def test_arrival_times_are_kernel_time_stamps_on_the_monotonic_clock(
     assert before_ns - SLACK_NS < times_ns[0] < delivered_ns + SLACK_NS
 
 
-def test_send_returns_the_index_and_the_error_of_a_refused_frame(
-    calls: ModuleType, wire: tuple[socket.socket, socket.socket]
-) -> None:
+def test_send_returns_the_index_and_the_error_of_a_refused_frame(calls: ModuleType, wire: Wire) -> None:
     left, right = wire
     frames = [b"one", bytes(70_000), b"two"]
     assert calls.send(left, leaving(frames), 0) == (1, errno.EMSGSIZE)
@@ -121,9 +117,7 @@ def test_send_returns_the_index_and_the_error_of_a_refused_frame(
     assert calls.receive(right, ROOM_BYTES)[0] == [b"one", b"two"]
 
 
-def test_frames_that_are_too_long_are_counted_not_truncated(
-    calls: ModuleType, wire: tuple[socket.socket, socket.socket]
-) -> None:
+def test_frames_that_are_too_long_are_counted_not_truncated(calls: ModuleType, wire: Wire) -> None:
     left, right = wire
     frames = [bytes(11), bytes(10), bytes(12), b"x"]
     calls.send(left, leaving(frames), 0)

@@ -16,8 +16,10 @@ from sfc_testbed.hosts.io.tap import TapDevice
 from sfc_testbed.hosts.protocol import HostStatistics, Signal, Start, Stop, Stopped
 from sfc_testbed.wire.bts import BackToSender
 from sfc_testbed.wire.constants import BtsCause
-from tests.hosts.namespaces import Station, await_port, bts_frame, raw_socket, two_stations
+from tests.hosts.namespaces import Station, Stations, await_port, bts_frame, raw_socket, two_stations
 from tests.hosts.test_agent import agent, config_of
+
+pytestmark = pytest.mark.root
 
 SERVE = """
 import hashlib, socket
@@ -56,7 +58,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
 
 
 @pytest.fixture(scope="module")
-def stations() -> Iterator[tuple[Station, Station]]:
+def stations() -> Iterator[Stations]:
     """Yield two hosts on one wire that know each other's MAC address, as the hosts of a topology do."""
     if not Path("/dev/net/tun").exists():
         pytest.skip("no /dev/net/tun")
@@ -88,16 +90,13 @@ def listening(process: "subprocess.Popen[str]") -> bool:
     return process.stdout.readline() == "listening\n"
 
 
-def converse(stations: tuple[Station, Station], serve: str, ask: str) -> str:
+def converse(stations: Stations, serve: str, ask: str) -> str:
     with program(stations[1], serve) as server:
         assert listening(server)
         return stations[0].run(sys.executable, "-c", ask).strip()
 
 
-@pytest.mark.root
-def test_ping_tcp_and_udp_pass_the_nics_unchanged_and_are_counted(
-    stations: tuple[Station, Station], tmp_path: Path
-) -> None:
+def test_ping_tcp_and_udp_pass_the_nics_unchanged_and_are_counted(stations: Stations, tmp_path: Path) -> None:
     config = config_of(stations, time.monotonic_ns()).model_copy(update={"programs": True})
     with agent(config, tmp_path) as running:
         assert " 0% packet loss" in stations[0].run("ping", "-c", "3", "-i", "0.2", "-W", "10", stations[1].ip)
@@ -112,8 +111,7 @@ def test_ping_tcp_and_udp_pass_the_nics_unchanged_and_are_counted(
     assert (left.programs_dropped, left.malformed, right.malformed) == (0, 0, 0)
 
 
-@pytest.mark.root
-def test_the_interface_gets_its_settings_back(stations: tuple[Station, Station], tmp_path: Path) -> None:
+def test_the_interface_gets_its_settings_back(stations: Stations, tmp_path: Path) -> None:
     """While an agent serves programs, the address is on the TAP device."""
     objects = (["-4", "address"], ["-4", "neighbour"], ["-4", "route"])
     before = [stations[0].run("ip", *words, "show", "dev", "left0").split() for words in objects]
@@ -126,8 +124,7 @@ def test_the_interface_gets_its_settings_back(stations: tuple[Station, Station],
     assert "1 received" in stations[0].run("ping", "-c", "1", "-W", "10", stations[1].ip)
 
 
-@pytest.mark.root
-def test_a_bts_pauses_a_tcp_connection(stations: tuple[Station, Station], tmp_path: Path) -> None:
+def test_a_bts_pauses_a_tcp_connection(stations: Stations, tmp_path: Path) -> None:
     """The BTS is obeyed because the host has the named 5-tuple, and the connection survives."""
     config = config_of(stations, time.monotonic_ns()).model_copy(update={"programs": True})
     signal = BackToSender(BtsCause.QUEUE, False, 100, 6, 0, 40_000, 5201, 0, 0, 1, 9, 0)
