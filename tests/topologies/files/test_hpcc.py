@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from sfc_testbed.topologies.model import TopologyError
 from sfc_testbed.topologies.routes import Paths
-from tests.topologies.files.networks import links_of, network
+from tests.topologies.files.networks import links_of, network, refusal
 
 DUMBBELL = """6 2 5
 4 5
@@ -63,18 +62,13 @@ def test_a_single_switch_may_have_any_number() -> None:
 )
 def test_a_bad_file_is_refused_with_its_line(old: str, new: str, words: str) -> None:
     assert old in DUMBBELL
-    with pytest.raises(TopologyError) as refused:
-        network(DUMBBELL.replace(old, new))
-    assert words in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert words in refusal(DUMBBELL.replace(old, new))
 
 
 def test_a_link_that_is_given_twice_is_refused() -> None:
     text = DUMBBELL.replace("6 2 5", "6 2 6").replace("1.5us 0\n", "1.5us 0\n5 4 400Gbps 1us 0\n")
-    with pytest.raises(TopologyError, match="line 8: 's5' and 's4' are already linked in line 7"):
-        network(text)
+    assert "line 8: 's5' and 's4' are already linked in line 7" in refusal(text)
 
 
 def test_a_file_that_ends_early_is_refused() -> None:
-    with pytest.raises(TopologyError, match="line 4: the file ends where a delay should follow"):
-        network("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps")
+    assert "line 4: the file ends where a delay should follow" in refusal("3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps")

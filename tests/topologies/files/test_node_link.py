@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from sfc_testbed.topologies.files.node_link import as_node_link
-from sfc_testbed.topologies.model import TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
-from tests.topologies.files.networks import links_of, network
+from tests.topologies.files.networks import links_of, network, refusal
 
 GRAPH: dict[str, Any] = {
     "directed": False,
@@ -61,9 +60,7 @@ def test_a_network_is_the_same_after_export(name: str) -> None:
     ],
 )
 def test_a_bad_graph_is_refused(change: dict[str, Any], words: str) -> None:
-    with pytest.raises(TopologyError) as refused:
-        network(json.dumps({**GRAPH, **change}, indent=1))
-    assert words in str(refused.value)
+    assert words in refusal(json.dumps({**GRAPH, **change}, indent=1))
 
 
 @pytest.mark.parametrize(
@@ -77,9 +74,7 @@ def test_a_bad_graph_is_refused(change: dict[str, Any], words: str) -> None:
     ],
 )
 def test_other_files_are_refused(text: str, words: str) -> None:
-    with pytest.raises(TopologyError) as refused:
-        network(text)
-    assert words in str(refused.value)
+    assert words in refusal(text)
 
 
 def test_planes_are_the_same_after_export() -> None:
@@ -96,11 +91,10 @@ def test_planes_are_the_same_after_export() -> None:
         (17, "planes: must be a whole number from 1 to 16, not 17"),
         (3, "16 hosts cannot be divided among 3 planes"),
         (4, "line 1: 'h5' and 'rail1' are linked, but are in different planes"),
-        (1, "the network is disconnected: no path from 'h1' to 'h1p2' [(]8 of 16 hosts are out of reach[)]"),
+        (1, "the network is disconnected: no path from 'h1' to 'h1p2' (8 of 16 hosts are out of reach)"),
     ],
 )
 def test_planes_are_separate_networks_of_equal_size(planes: object, message: str) -> None:
     graph = as_node_link(shape("rail", {"pods": 1, "servers_per_pod": 2, "spines": 4, "planes": 2}).build())
     graph["graph"]["planes"] = planes
-    with pytest.raises(TopologyError, match=message):
-        network(json.dumps(graph))
+    assert message in refusal(json.dumps(graph))
