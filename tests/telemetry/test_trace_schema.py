@@ -35,21 +35,10 @@ def test_column_names_and_their_order_are_stable() -> None:
     ]  # fmt: skip
     assert [name for name in FLOWS.column_names if name in flows] == flows
     assert QUEUES.column_names == ("time_us", "switch", "port", "class", "depth_bytes", "high_water_bytes")
-    assert SIGNALS.column_names == tuple(
-        [
-            "sent_us",
-            "received_us",
-            "host",
-            "flow_id",
-            "switch",
-            "cause",
-            "pause_us",
-            "queue_depth_bytes",
-            "cacheable",
-            "obeyed",
-            "paused_until_us",
-        ]
-    )
+    assert SIGNALS.column_names == (
+        "sent_us", "received_us", "host", "flow_id", "switch", "cause", "pause_us", "queue_depth_bytes", "cacheable",
+        "obeyed", "paused_until_us",
+    )  # fmt: skip
     assert GOODPUT.column_names == ("from_us", "until_us", "flow_id", "delivered_bytes")
     assert CONGESTION.column_names == ("time_us", "flow_id", "cwnd_bytes", "rate_bps", "rtt_us")
 
@@ -86,8 +75,7 @@ def test_columns_have_distinct_names_a_meaning_and_a_unit(schema: TraceSchema) -
 )
 def test_values_fit_a_column_or_not(kind: str, value: object, expected: bool) -> None:
     """Values of another type, out of range or not finite do not fit."""
-    column = Column("x", kind, "", "x")
-    assert fits(value, column) is expected
+    assert fits(value, Column("x", kind, "", "x")) is expected
 
 
 _ORDINARY = {"Float64": 1.5, "String": "h1", "Boolean": True}
