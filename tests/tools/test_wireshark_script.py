@@ -27,8 +27,8 @@ from sfc_testbed.wire import bts, constants, int_header, int_slots, tcp_signal
 from sfc_testbed.wire.bts import BackToSender, pack_frame
 from sfc_testbed.wire.constants import BtsCause
 from sfc_testbed.wire.int_slots import Slot, pack
-from sfc_testbed.wire.roce.decoder import parse_header
 from tests.wire.test_bts import PROTOTYPES
+from tests.wire.test_roce import header_of
 
 SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "wireshark" / "sfc_testbed.lua"
 TEXT = SCRIPT.read_text(encoding="utf-8")
@@ -166,8 +166,7 @@ def test_telemetry_and_the_packet_inside_are_decoded(run: Stored, packets: list[
         assert columns == [list(column) for column in zip(*hops, strict=True)] or not hops
         model_us = [float(value) for value in row["sfc_int.time_model_us"].split(",") if value]
         assert model_us == pytest.approx([hop.time_us / D for hop in hops])
-        header = parse_header(plain)
-        assert header is not None
+        header = header_of(plain)
         fields = [int(row[f"infiniband.bth.{name}"], 0) for name in ROCE_FIELDS]
         assert fields == [header.opcode, header.destination_qpn, header.psn_word(plain) & constants.PSN_MASK]
     assert max(int(row["sfc_int.records"]) for row in rows) == 3

@@ -25,7 +25,7 @@ from sfc_testbed.wire.int_header import (
 )
 from sfc_testbed.wire.roce.decoder import RoceDecoder, parse_header
 from sfc_testbed.wire.roce.packets import data_frame_bytes, pack_psn_word
-from tests.wire.test_roce import framer
+from tests.wire.test_roce import framer, header_of
 
 RECORD = HopRecord(0x01020304, 0x05060708, 0x090A0B0C, 0x0D0E0F10)
 records = st.builds(HopRecord, *[st.integers(0, 2**32 - 1)] * 4)
@@ -65,8 +65,7 @@ def test_a_packet_survives_the_switches_it_passes(body: bytes, hops: list[HopRec
     assert stripped is not None
     plain, shim = stripped
     assert unpack(shim) == Telemetry(False, tuple(reversed(hops)), None)
-    header = RoceDecoder().header(plain)
-    assert header is not None
+    header = header_of(plain, RoceDecoder().header)
     assert header.icrc_is_right(plain)
     assert header.body(plain) == body
     assert header.congestion_experienced == is_marked
@@ -74,8 +73,7 @@ def test_a_packet_survives_the_switches_it_passes(body: bytes, hops: list[HopRec
         assert plain == builder.frame(0, pack_psn_word(3), body)
     decoder = RoceDecoder()
     for _ in range(2):
-        as_sent = decoder.header(sent)
-        assert as_sent is not None
+        as_sent = header_of(sent, decoder.header)
         assert as_sent.icrc_is_right(sent)
         assert (as_sent.shim(sent), as_sent.psn_word(sent), as_sent.body(sent)) == (shim, 3, body)
         assert (as_sent.opcode, as_sent.tos, as_sent.destination_qpn) == (header.opcode, header.tos, 7)
@@ -89,8 +87,7 @@ def test_packets_of_one_flow_with_different_numbers_of_records_are_decoded() -> 
     for _ in range(INT_MAX_HOPS):
         frames.append(with_record(frames[-1], RECORD))
     for frame in (*frames, *frames):
-        header = decoder.header(frame)
-        assert header is not None
+        header = header_of(frame, decoder.header)
         assert header.icrc_is_right(frame)
         assert (header.psn_word(frame), header.body(frame)) == (3, b"body")
     for count in (INT_MAX_HOPS + 1, 255):

@@ -13,7 +13,7 @@ from sfc_testbed.wire.int_header import echo, request, strip
 from sfc_testbed.wire.int_slots import MOST_RATES, Slot, pack, rate_code, time_shift, unpack
 from sfc_testbed.wire.roce.decoder import RoceDecoder, parse_header
 from sfc_testbed.wire.roce.packets import data_frame_bytes, pack_psn_word
-from tests.wire.test_roce import framer
+from tests.wire.test_roce import framer, header_of
 
 STAMP = bytes(4) + (7).to_bytes(4, "big") + bytes(8)
 slots = st.builds(
@@ -40,8 +40,7 @@ def test_a_packet_keeps_its_length_on_its_way_and_in_its_echo(path: list[Slot], 
     for number, slot in enumerate(path, 1):
         frame = with_slot(frame, slot)
         assert len(frame) == len(sent)
-        header = decoder.header(frame)
-        assert header is not None
+        header = header_of(frame, decoder.header)
         assert (header.psn_word(frame), header.body(frame), header.icrc_is_right(frame)) == (3, b"body", True)
         assert unpack(header.shim(frame)) == tuple(reversed(path[:number]))
     stripped = strip(frame)

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of RoCEv2 packets, compared with scapy and a packet captured from a real NIC, and of damaged packets."""
 
+from collections.abc import Callable
 from zlib import crc32
 
 from hypothesis import given
@@ -13,7 +14,7 @@ from sfc_testbed.wire import ipv4, udp
 from sfc_testbed.wire.constants import PSN_MASK, ROCE_UDP_PORT
 from sfc_testbed.wire.crc import shift_of
 from sfc_testbed.wire.int_header import request, strip
-from sfc_testbed.wire.roce.decoder import RoceDecoder, parse_header
+from sfc_testbed.wire.roce.decoder import RoceDecoder, RoceHeader, parse_header
 from sfc_testbed.wire.roce.framer import RoceFramer
 from sfc_testbed.wire.roce.packets import (
     ACK_FRAME_BYTES,
@@ -50,6 +51,13 @@ def framer(tos: int = 0x68) -> RoceFramer:
     )
 
 
+def header_of(frame: bytes, decode: Callable[[bytes], RoceHeader | None] = parse_header) -> RoceHeader:
+    """Return the header of a frame that must be valid."""
+    header = decode(frame)
+    assert header is not None
+    return header
+
+
 @given(st.binary(max_size=1500), st.integers(0, 2**24 - 1), st.booleans())
 def test_data_frame_has_scapys_fields_and_icrc(payload: bytes, psn: int, ack_request: bool) -> None:
     frame = framer().frame(Opcode.SEND_MIDDLE, pack_psn_word(psn, ack_request=ack_request), payload)
@@ -67,8 +75,7 @@ def test_data_frame_has_scapys_fields_and_icrc(payload: bytes, psn: int, ack_req
 @given(st.binary(max_size=1500), st.integers(0, 2**24 - 1))
 def test_data_frame_round_trips(payload: bytes, psn: int) -> None:
     frame = framer().frame(Opcode.SEND_ONLY_WITH_IMMEDIATE, pack_psn_word(psn), pack_immediate(9) + payload)
-    header = RoceDecoder().header(frame)
-    assert header is not None
+    header = header_of(frame, RoceDecoder().header)
     assert header.icrc_is_right(frame)
     assert header.psn_word(frame) == psn
     assert header.body(frame) == pack_immediate(9) + payload
@@ -77,8 +84,7 @@ def test_data_frame_round_trips(payload: bytes, psn: int) -> None:
 
 
 def test_icrc_of_a_captured_cnp_is_right() -> None:
-    header = parse_header(CONNECTX_CNP)
-    assert header is not None
+    header = header_of(CONNECTX_CNP)
     assert header.opcode == Opcode.CNP
     assert header.becn
     assert header.destination_qpn == 0x118
@@ -92,8 +98,7 @@ def test_the_icrc_does_not_cover_fields_that_routers_change() -> None:
     packet[IP].tos = 0x6B
     del packet[IP].chksum
     frame = bytes(packet)
-    header = parse_header(frame)
-    assert header is not None
+    header = header_of(frame)
     assert header.congestion_experienced
     assert header.icrc_is_right(frame)
 
@@ -103,8 +108,7 @@ def test_switches_may_change_the_flags_after_becn(sent: int, changed: int, becn:
     frame = framer().frame(Opcode.SEND_MIDDLE, pack_psn_word(5), bytes(1000), becn=becn, flags=sent)
     for flags in (sent, changed):
         passed = frame[: BTH_OFFSET + 4] + bytes([becn << 6 | flags]) + frame[BTH_OFFSET + 5 :]
-        header = parse_header(passed)
-        assert header is not None
+        header = header_of(passed)
         assert (header.flags, header.becn, header.destination_qpn) == (flags, becn, 7)
         assert header.icrc_is_right(passed)
 
@@ -134,8 +138,7 @@ def test_random_bytes_are_refused_without_an_exception(noise: bytes) -> None:
 def test_frames_padded_by_the_link_are_read_to_their_ip_length() -> None:
     """Ethernet pads short frames. The padding does not belong to the packet."""
     frame = framer().frame(Opcode.SEND_ONLY, pack_psn_word(3), b"") + bytes(6)
-    header = parse_header(frame)
-    assert header is not None
+    header = header_of(frame)
     assert header.body(frame) == b""
     assert header.icrc_is_right(frame)
 
@@ -170,8 +173,7 @@ def test_aeth_bodies_round_trip_or_are_refused() -> None:
 
     def read(body: bytes) -> tuple[int, int]:
         frame = framer().frame(Opcode.ACKNOWLEDGE, pack_psn_word(0), body)
-        header = parse_header(frame)
-        assert header is not None
+        header = header_of(frame)
         return header.acknowledge_kind(frame), header.selective_psn(frame)
 
     assert read(pack_aeth(0x60, 5)) == (3, -1)
@@ -213,10 +215,8 @@ def test_packets_of_a_queue_pair_may_have_different_source_ports(ports: list[int
         for frame in frames:
             assert frame[34:36] == port.to_bytes(2, "big")
             stripped = strip(frame) if has_shim else None
-            alone = parse_header(frame if stripped is None else stripped[0])
-            assert alone is not None
-            header = decoder.header(frame)
-            assert header is not None
+            alone = header_of(frame if stripped is None else stripped[0])
+            header = header_of(frame, decoder.header)
             assert header.icrc_is_right(frame)
             assert (header.source_port, header.icrc_state) == (port, alone.icrc_state)
             assert (header.opcode, header.psn_word(frame), header.body(frame)) == (

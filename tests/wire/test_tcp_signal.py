@@ -14,9 +14,9 @@ from sfc_testbed.wire.bts import BackToSender
 from sfc_testbed.wire.constants import BTS_FRAME_BYTES, DSCP_BTS, IP_PROTOCOL_TCP, BtsCause
 from sfc_testbed.wire.scapy_layers import TCPSignal
 from sfc_testbed.wire.tcp_signal import is_signal, pack_frame, unpack_frame
+from tests.wire.test_bts import signals
 
 EXAMPLE = BackToSender(BtsCause.CACHE, True, 1234, IP_PROTOCOL_TCP, 26, 40_000, 5_201, 0, 3, 260_000, 4, 0xFEDC)
-FIELDS_OFFSET = 54
 FLAGS = {"FIN": 1, "SYN": 2, "RST": 4, "PSH": 8, "ACK": 16, "URG": 32, "ECE": 64, "CWR": 128}
 
 
@@ -31,20 +31,10 @@ def changed(offset: int, value: int) -> bytes:
 
 
 @given(
-    st.builds(
-        BackToSender,
+    signals(
         cause=st.sampled_from((BtsCause.QUEUE, BtsCause.CACHE, BtsCause.ESTIMATOR)),
-        cacheable=st.booleans(),
-        pause_us=st.integers(0, 65535),
         protocol=st.just(IP_PROTOCOL_TCP),
-        dscp=st.integers(0, 63),
-        source_port=st.integers(0, 65535),
-        destination_port=st.integers(0, 65535),
         destination_qpn=st.just(0),
-        traffic_class=st.integers(0, 7),
-        queue_depth_bytes=st.integers(0, 2**32 - 1),
-        switch_id=st.integers(0, 65535),
-        stamp=st.integers(0, 65535),
         psn=st.just(0),
     )
 )

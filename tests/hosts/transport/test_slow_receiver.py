@@ -18,7 +18,7 @@ from sfc_testbed.wire.pfc import pack_frame, unpack_frame
 from sfc_testbed.wire.roce.decoder import RoceDecoder
 from sfc_testbed.wire.roce.packets import pack_psn_word
 from tests.hosts.transport.fake_star import FakeStar
-from tests.wire.test_roce import framer
+from tests.wire.test_roce import framer, header_of
 
 SLOW: dict[str, Any] = {"receiver_rate_bps": 25_000_000_000, "receiver_buffer_bytes": 100_000}
 
@@ -90,7 +90,6 @@ def test_802_1qbb_frames_are_sent_even_if_all_classes_are_paused() -> None:
 def test_telemetry_does_not_count_against_the_buffer() -> None:
     frame = framer().frame(0, pack_psn_word(3), bytes(100), shim=request(telemetry=True, stamp_us=None))
     for sent in (frame, with_record(frame, HopRecord(1, 2, 3, 4))):
-        header, stripped = RoceDecoder().header(sent), strip(sent)
-        assert header is not None
+        header, stripped = header_of(sent, RoceDecoder().header), strip(sent)
         assert stripped is not None
         assert DataPacket(header, sent, -1).size_bytes == len(stripped[0]) < len(sent)

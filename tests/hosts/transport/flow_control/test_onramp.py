@@ -14,6 +14,7 @@ from sfc_testbed.wire.roce.decoder import RoceDecoder
 from sfc_testbed.wire.roce.packets import Opcode
 from tests.hosts.transport.algorithm import PATH
 from tests.hosts.transport.fake_star import FakeStar
+from tests.wire.test_roce import header_of
 
 MB = 1_000_000
 
@@ -83,8 +84,7 @@ def test_packets_have_time_stamps_and_acknowledgements_echo_the_delay() -> None:
         stripped = strip(frame)
         assert stripped is not None
         telemetry = unpack(stripped[1])
-        header = decoder.header(stripped[0])
-        assert header is not None
+        header = header_of(stripped[0], decoder.header)
         assert header.icrc_is_right(stripped[0])
         assert telemetry.stamp is not None
         assert telemetry.is_echo

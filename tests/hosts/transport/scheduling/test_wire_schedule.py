@@ -14,6 +14,7 @@ from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.roce.decoder import parse_header
 from sfc_testbed.wire.roce.packets import Opcode
+from tests.wire.test_roce import header_of
 
 
 @given(st.lists(st.integers(60, 1500), min_size=1, max_size=50), st.integers(1_000, 400_000_000_000))
@@ -71,19 +72,13 @@ def test_acknowledgements_go_before_data() -> None:
     link.run()
     wait_times_ns = []
     arrivals = iter(
-        [time for time, name, frame in link.delivered if name == "b" and _opcode(frame) != Opcode.ACKNOWLEDGE]
+        [time for time, name, frame in link.delivered if name == "b" and header_of(frame).opcode != Opcode.ACKNOWLEDGE]
     )
     for end_ns, name, frame in link.sent:
-        if name == "b" and _opcode(frame) == Opcode.ACKNOWLEDGE:
+        if name == "b" and header_of(frame).opcode == Opcode.ACKNOWLEDGE:
             wait_times_ns.append(end_ns - next(arrivals))
     assert len(wait_times_ns) == 500
     assert max(wait_times_ns) <= 2 * 85 + 5
-
-
-def _opcode(frame: bytes) -> int:
-    header = parse_header(frame)
-    assert header is not None
-    return header.opcode
 
 
 def test_queue_pairs_share_the_wire_by_bytes() -> None:
