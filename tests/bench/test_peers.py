@@ -12,15 +12,10 @@ import pytest
 from bench.benchmarks.peers import PEERS, WORKS, PeersBenchmark, Work, incast
 from bench.instruments.benchmark import Skipped
 from bench.instruments.contestants import HpccSimulator, Htsim, HtsimUec, Ns3, Ours, Peer, RaceError, htsim_matrix
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.traffic.hpcc_files import parse_hpcc_flows
 from sfc_testbed.simulators.hpcc import configuration
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
-
-SETTINGS = ("degree=2", "message_bytes=4000", "topology.hosts_per_tor=2", "topology.spines=1")
-SPEC = RunSpec("incast", scheme="pfc+hpcc", clock="virtual", topology="clos", settings=parse_settings(SETTINGS))
-FCT_LINE = "0b000001 0b000301 10000 200 4000 2000000100 9000 8000"
+from tests.simulators.test_hpcc import FCT_LINE, SPEC
 
 
 @pytest.fixture(scope="module")
