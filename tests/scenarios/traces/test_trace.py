@@ -30,7 +30,7 @@ SIMAI = (
 
 
 def _flows(**settings: Any) -> list[FlowRequest]:
-    return Replay(**settings).flows(NETWORK, np.random.default_rng(settings.pop("seed", 1)))
+    return Replay(**settings).flows(NETWORK, np.random.default_rng(1))
 
 
 def _sources(**settings: Any) -> list[str]:
