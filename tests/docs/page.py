@@ -17,7 +17,6 @@ from tests.changes.change import environment_of
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE_NAME = re.compile(r"# (\w+\.\w+)\n")
-ROOT_WORD = "sudo"
 # All commands run in one process, because starting a process takes longer than a command. They draw no pages: pages
 # have their own tests and take longer than the runs.
 _SCRIPT = """

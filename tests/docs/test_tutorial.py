@@ -16,7 +16,8 @@ import pytest
 
 from sfc_testbed.cli.output import EXIT_INVALID
 from tests.changes.change import copy_of_tree
-from tests.docs.page import ROOT_WORD, Page, type_in
+from tests.docs.commands import ROOT_WORD
+from tests.docs.page import Page, type_in
 from tests.testbed.running import needs_mininet
 from tests.tree import ROOT, files_of_tree
 

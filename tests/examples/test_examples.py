@@ -151,21 +151,6 @@ def test_cells_of_the_notebook_run_as_a_script() -> None:
             assert value._repr_html_() or value._repr_png_()
 
 
-@running.needs_mininet
-def test_script_of_the_page_runs_in_any_folder(tmp_path: Path) -> None:
-    """The environment's Python needs no path to the tree."""
-    scripts = re.findall(r"```python\n(.*?)```", (running.ROOT / "docs" / "api.md").read_text(), re.DOTALL)
-    [script] = [script for script in scripts if "open_network" in script]
-    (tmp_path / "mine.py").write_text(script)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [sys.executable, "mine.py"]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=200
-    )
-    assert done.returncode == 0, done.stderr
-    assert re.fullmatch(r"\[[\d.]+(, [\d.]+){6}\]\n", done.stdout)
-
-
 @pytest.mark.skipif(importlib.util.find_spec("mininet") is None, reason="Mininet is not installed")
 @pytest.mark.parametrize("name", LIVE)
 def test_live_example_without_root_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
