@@ -18,9 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tree import LINKS, files_of_tree
-
-ROOT = Path(__file__).resolve().parent.parent
+from tests.tree import LINKS, ROOT, files_of_tree
 
 # Lowest row first. A package may import itself and packages of lower rows, but not others of its own row.
 LAYERS = (

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.tree import ROOT
+
 FOLDERS = "sfc_testbed hosts scenarios softswitch/src topologies"
 MODULES = sorted(path for folder in FOLDERS.split() for path in (ROOT / folder).rglob("*.py"))
 TESTBED = ROOT / "sfc_testbed" / "testbed"

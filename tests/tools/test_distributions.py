@@ -16,7 +16,8 @@ import pytest
 import yaml
 from setuptools import find_packages
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.tree import ROOT
+
 VAGRANTFILE = ROOT / "Vagrantfile"
 WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
 DISTRIBUTIONS = {"debian-12", "debian-13", "ubuntu-22.04", "ubuntu-24.04", "ubuntu-26.04"}

@@ -9,13 +9,12 @@ import os
 import subprocess
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from sfc_testbed.testbed.system.containers import missing_engine
+from tests.tree import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 BASE = os.environ.get("SFC_TESTBED_IMAGE_TEST_BASE")
 """Base image to build on: Debian or Ubuntu, such as debian:12."""
 OPTIONS = os.environ.get("SFC_TESTBED_IMAGE_TEST_OPTIONS", "--privileged").split()

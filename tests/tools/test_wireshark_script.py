@@ -33,10 +33,18 @@ from tests.wire.test_roce import header_of
 SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "wireshark" / "sfc_testbed.lua"
 TEXT = SCRIPT.read_text(encoding="utf-8")
 D = 1000
+CLOCK = CaptureClock(D)
 BTS_FIELDS = (
     *("version", "dscp", "pause_us", "cacheable", "cause", "protocol", "source_port", "destination_port"),
     *("destination_qp", "class", "queue_bytes", "switch", "stamp"),
 )
+OWN_NAMES = {
+    "destination_qp": "destination_qpn",
+    "class": "traffic_class",
+    "queue_bytes": "queue_depth_bytes",
+    "switch": "switch_id",
+}
+"""The fields that have another name in our decoder."""
 ROCE_FIELDS = ("opcode", "destqp", "psn")
 INT_FIELDS = ("records", "rate_kbps", "time_us", "tx_bytes", "queue_bytes", "time_model_us")
 MALFORMED = ("_ws.malformed", "sfc_bts.malformed", "sfc_int.malformed")
@@ -97,6 +105,20 @@ def _tshark(capture: Path, fields: list[str], *words: str) -> list[dict[str, str
     return [dict(zip(fields, row, strict=True)) for row in rows]
 
 
+def _capture(folder: Path, *frames: bytes, time_ns: int = 0, clock: CaptureClock = CLOCK) -> Path:
+    """Write a capture with these frames, all of one time."""
+    path = folder / "frames.pcapng"
+    with CaptureWriter(path, "h1-eth0", clock) as writer:
+        for frame in frames:
+            writer.write(time_ns, frame)
+    return path
+
+
+def _first_to(run: Stored, port: int) -> bytes:
+    """Return the first frame of the run that goes to this UDP port."""
+    return next(packet.frame for packet in run.frames if packet.frame[36:38] == port.to_bytes(2, "big"))
+
+
 @pytest.fixture(scope="module")
 def packets(run: Stored) -> list[dict[str, str]]:
     """Return the fields that tshark prints for each packet of the run."""
@@ -129,7 +151,8 @@ def test_every_packet_has_its_model_time(run: Stored, packets: list[dict[str, st
 
 
 def _decoded(signal: BackToSender | None, name: str) -> int:
-    return constants.BTS_VERSION if name == "version" else int(getattr(signal, name))
+    """Return the value of one of BTS_FIELDS."""
+    return constants.BTS_VERSION if name == "version" else int(getattr(signal, OWN_NAMES.get(name, name)))
 
 
 def _number(text: str) -> int:
@@ -144,9 +167,7 @@ def test_bts_fields_are_those_of_our_decoder(run: Stored, packets: list[dict[str
     frames = [packet.frame for packet in run.frames if packet.frame[36:38] == port]
     decoded = [bts.unpack_frame(frame) for frame in frames]
     assert decoded
-    own_names = {"destination_qp": "destination_qpn", "class": "traffic_class", "switch": "switch_id"}
-    own_names["queue_bytes"] = "queue_depth_bytes"
-    expected = [[_decoded(signal, own_names.get(name, name)) for name in BTS_FIELDS] for signal in decoded]
+    expected = [[_decoded(signal, name) for name in BTS_FIELDS] for signal in decoded]
     assert [[_number(row[f"sfc_bts.{name}"]) for name in BTS_FIELDS] for row in rows] == expected
     own = run.signals.filter(pl.col("host") == "h1").sort("received_us")
     for field, column in (("pause_us", "pause_us"), ("arrival_model_us", "sent_us")):
@@ -175,19 +196,14 @@ def test_telemetry_and_the_packet_inside_are_decoded(run: Stored, packets: list[
 def test_only_invalid_packets_are_malformed(run: Stored, packets: list[dict[str, str]], tmp_path: Path) -> None:
     """Invalid versions, flags and lengths are marked, packets of a run are not. A source port may be the BTS port."""
     assert not any(row[field] for row in packets for field in MALFORMED)
-    ports = [port.to_bytes(2, "big") for port in (constants.BTS_UDP_PORT, constants.INT_UDP_PORT)]
-    signal, data = (next(packet.frame for packet in run.frames if packet.frame[36:38] == port) for port in ports)
+    signal, data = _first_to(run, constants.BTS_UDP_PORT), _first_to(run, constants.INT_UDP_PORT)
     frames = [
         signal[:42] + b"\x21" + signal[43:],
         data[:43] + b"\x10" + data[44:],
         data[:42] + b"\x06" + data[43:],
         data[:34] + constants.BTS_UDP_PORT.to_bytes(2, "big") + data[36:],
     ]
-    path = tmp_path / "strange.pcapng"
-    with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
-        for frame in frames:
-            writer.write(0, frame)
-    rows = _tshark(path, [*MALFORMED[1:], "sfc_int.records"])
+    rows = _tshark(_capture(tmp_path, *frames), [*MALFORMED[1:], "sfc_int.records"])
     marks = [(bool(row["sfc_bts.malformed"]), bool(row["sfc_int.malformed"])) for row in rows]
     assert marks == [(True, False), (False, True), (False, True), (False, False)]
     assert [bool(row["sfc_int.records"]) for row in rows] == [False, False, False, True]
@@ -200,10 +216,8 @@ def test_slots_of_the_compact_layout_are_decoded(run: Stored, tmp_path: Path) ->
     plain = next(packet.frame for packet in run.frames if int_header.has_telemetry(packet.frame))
     data = int_header.strip(plain)
     assert data is not None
-    path = tmp_path / "compact.pcapng"
-    with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
-        for shim in (pack(slots), pack(slots, constants.INT_FLAG_STAMP, stamp), pack(slots)[:40]):
-            writer.write(0, with_shim(data[0], shim))
+    shims = (pack(slots), pack(slots, constants.INT_FLAG_STAMP, stamp), pack(slots)[:40])
+    path = _capture(tmp_path, *(with_shim(data[0], shim) for shim in shims))
     fields = ["rate_code", "slot_time", "tx_bytes", "queue_bytes", "sender_time_us", "malformed"]
     rows = _tshark(path, [f"sfc_int.{name}" for name in fields] + ["infiniband.bth.opcode"])
     hops = ["2,1", f"{0xABCDEF},7", f"{0xFEDCB * 128},1024", f"{0x1234 * 80},720"]
@@ -213,11 +227,8 @@ def test_slots_of_the_compact_layout_are_decoded(run: Stored, tmp_path: Path) ->
 
 
 def test_feedback_of_qcn_is_not_shown_as_a_pause(run: Stored, tmp_path: Path) -> None:
-    port = constants.BTS_UDP_PORT.to_bytes(2, "big")
-    signal = next(packet.frame for packet in run.frames if packet.frame[36:38] == port)
-    path = tmp_path / "feedback.pcapng"
-    with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
-        writer.write(0, signal[:44] + bytes([0, 63, BtsCause.FEEDBACK]) + signal[47:])
+    signal = _first_to(run, constants.BTS_UDP_PORT)
+    path = _capture(tmp_path, signal[:44] + bytes([0, 63, BtsCause.FEEDBACK]) + signal[47:])
     fields = [f"sfc_bts.{name}" for name in ("cause", "feedback", "pause_us", "malformed")]
     [row] = _tshark(path, fields)
     assert list(row.values()) == [str(int(BtsCause.FEEDBACK)), "63", "", ""]
@@ -226,9 +237,7 @@ def test_feedback_of_qcn_is_not_shown_as_a_pause(run: Stored, tmp_path: Path) ->
 def test_a_request_of_bolt_is_shown_with_the_packet_that_it_quotes(tmp_path: Path) -> None:
     signal = BackToSender(BtsCause.SUB_RTT, False, 170, 17, 26, 0xC001, 4791, 9, 3, 3_174, 1, 0, psn=77)
     frame = pack_frame(signal, destination_mac=1, source_mac=2, congested_ip=3, paused_ip=4)
-    path = tmp_path / "bolt.pcapng"
-    with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
-        writer.write(0, frame)
+    path = _capture(tmp_path, frame)
     fields = [f"sfc_bts.{name}" for name in ("drain_ns", "psn", "pause_us", "malformed")]
     assert [list(row.values()) for row in _tshark(path, fields)] == [["680", "77", "", ""]]
 
@@ -236,12 +245,8 @@ def test_a_request_of_bolt_is_shown_with_the_packet_that_it_quotes(tmp_path: Pat
 def test_a_bts_of_the_sfc_prototype_has_no_other_fields(tmp_path: Path) -> None:
     """Its payload after the pause is 0. Anything else there needs a cause."""
     frame = pack_frame(PROTOTYPES, destination_mac=1, source_mac=2, congested_ip=3, paused_ip=4)
-    path = tmp_path / "prototype.pcapng"
-    with CaptureWriter(path, "h1-eth0", CaptureClock(D)) as writer:
-        writer.write(0, frame)
-        writer.write(0, frame[:-1] + b"\1")
     fields = [f"sfc_bts.{name}" for name in ("dscp", "pause_us", "source_port", "switch", "stamp")]
-    rows = _tshark(path, [*fields, *MALFORMED[1:2]])
+    rows = _tshark(_capture(tmp_path, frame, frame[:-1] + b"\1"), [*fields, *MALFORMED[1:2]])
     assert list(rows[0].values()) == ["26", "1234", str(0xC005), "", "", ""]
     assert rows[1]["sfc_bts.malformed"]
 
@@ -252,16 +257,13 @@ def test_every_field_of_a_tcp_signal_is_named(tmp_path: Path) -> None:
     frame = tcp_signal.pack_frame(signal, destination_mac=1, source_mac=2, congested_ip=3, paused_ip=4)
     prototypes = frame[:47] + b"\x18" + frame[48:]  # the flags PSH and ACK
     segment = frame[:46] + b"\x50\x18" + frame[48:]
-    path = tmp_path / "tcp.pcapng"
-    with CaptureWriter(path, "h1-eth0", CaptureClock(D, 0, 0)) as writer:
-        for content in (frame, prototypes, frame[:56] + b"\x08" + frame[57:], segment):
-            writer.write(10**9 * D, content)
+    contents = (frame, prototypes, frame[:56] + b"\x08" + frame[57:], segment)
+    path = _capture(tmp_path, *contents, time_ns=10**9 * D, clock=CaptureClock(D, 0, 0))
     names = [name for name in BTS_FIELDS if name not in ("version", "destination_qp")]
     fields = [f"sfc_bts.{name}" for name in (*names, "arrival_model_us", "malformed")]
     ours, theirs, malformed, usual = _tshark(path, [*fields, "_ws.col.Info"])
-    own_names = {"class": "traffic_class", "switch": "switch_id", "queue_bytes": "queue_depth_bytes"}
     values = [_number(ours[f"sfc_bts.{name}"]) for name in names]
-    assert values == [_decoded(signal, own_names.get(name, name)) for name in names]
+    assert values == [_decoded(signal, name) for name in names]
     assert float(ours["sfc_bts.arrival_model_us"]) < 10**6
     assert ours["_ws.col.Info"] == "BTS for TCP port 40000: cache, pause for 1234 us, 260000 B queued at switch 4"
     shown = {name: theirs[f"sfc_bts.{name}"] for name in names if theirs[f"sfc_bts.{name}"]}
