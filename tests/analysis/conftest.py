@@ -33,11 +33,9 @@ from sfc_testbed.telemetry.writer import write_trace
 FolderMaker = Callable[..., Path]
 
 
-def make_flows(
-    count: int = 2000, incast: int = 256, seed: int = 1, load: float = 1.0, unfinished: float = 0.01
-) -> pl.DataFrame:
+def make_flows(count: int = 2000, incast: int = 256, load: float = 1.0, unfinished: float = 0.01) -> pl.DataFrame:
     """Return background flows of Hadoop-like sizes and incast flows of 250 kB; a share of both does not finish."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(1)
     # Sizes, starts and tags do not depend on the load, as in runs of one flow file under several schemes.
     background = np.exp(random.uniform(np.log(60), np.log(2_000_000), count)).astype(np.int64)
     sizes = np.concatenate([background, np.full(incast, 250_000)])
@@ -69,9 +67,9 @@ def make_flows(
     return conforming(frame, FLOWS).cast(pl.Schema(FLOWS.dtypes))
 
 
-def make_queues(peak_bytes: float = 3e6, duration_us: float = 4000, seed: int = 1) -> pl.DataFrame:
+def make_queues(peak_bytes: float = 3e6, duration_us: float = 4000) -> pl.DataFrame:
     """Return samples of three switches, every 10 us. The queue to h32 has nearly all of tor2's buffer and varies."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(1)
     times = np.arange(10.0, duration_us + 1, 10.0)
     wave = 0.6 + 0.4 * np.sin(times / 260) * np.exp(-times / 2500)
     hot = peak_bytes * (1 - np.exp(-times / 180)) * wave * random.uniform(0.96, 1.0, times.size)
@@ -87,8 +85,8 @@ def make_queues(peak_bytes: float = 3e6, duration_us: float = 4000, seed: int = 
     return pl.DataFrame(rows, schema=dict(QUEUES.dtypes))
 
 
-def make_signals(count: int = 300, seed: int = 1) -> pl.DataFrame:
-    random = np.random.default_rng(seed)
+def make_signals(count: int = 300) -> pl.DataFrame:
+    random = np.random.default_rng(1)
     sent = np.sort(random.uniform(0, 3900, count))
     cached = random.random(count) < 0.3
     received = sent + np.where(cached, 1.2, 5.4) + random.exponential(0.3, count)
@@ -111,8 +109,9 @@ def make_signals(count: int = 300, seed: int = 1) -> pl.DataFrame:
     return frame.select(SIGNALS.column_names).cast(pl.Schema(SIGNALS.dtypes))
 
 
-def make_goodput(flows: pl.DataFrame, interval_us: float = 100.0) -> pl.DataFrame:
-    """Distribute the bytes of each completed flow evenly over the intervals in which it is active."""
+def make_goodput(flows: pl.DataFrame) -> pl.DataFrame:
+    """Distribute the bytes of each completed flow evenly over the intervals of 100 us in which it is active."""
+    interval_us = 100.0
     rows = []
     for flow, size, start, finish in flows.select("flow_id", "size_bytes", "start_us", "finish_us").iter_rows():
         if finish is None:

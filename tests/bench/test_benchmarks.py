@@ -58,17 +58,12 @@ def test_text_and_json_report_a_missed_target() -> None:
 
 def test_networks_of_each_size_are_measured() -> None:
     """The cost of a further packet is a difference of two CPU times, which a busy machine can turn round."""
-    few, many, growth = _size_figures()
+    *figures, growth = SizeBenchmark(hosts=(128, 256), message_bytes=16_000).run()
+    few, many = ([figure for figure in figures if f" {hosts} hosts" in figure.name] for hosts in (128, 256))
     assert [figure.unit for figure in (few[0], few[1])] == ["s", "GB"]
     assert few[0].note == "2,048 data packets" and many[0].note == "4,096 data packets"
     assert 0.05 < few[1].value < 4
     assert isfinite(growth.value)
-
-
-def _size_figures() -> tuple[list[Figure], list[Figure], Figure]:
-    *figures, growth = SizeBenchmark(hosts=(128, 256), message_bytes=16_000).run()
-    by_hosts = [[figure for figure in figures if f" {hosts} hosts" in figure.name] for hosts in (128, 256)]
-    return by_hosts[0], by_hosts[1], growth
 
 
 def test_unknown_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

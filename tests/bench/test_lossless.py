@@ -14,11 +14,11 @@ SECOND_NS = 1_000_000_000
 GENERATOR_PPS = 1_000_000
 
 
-def _switch(capacity_pps: int, generator_pps: int = GENERATOR_PPS) -> Callable[[int], Trial]:
+def _switch(capacity_pps: int) -> Callable[[int], Trial]:
     """Return the trials of a switch that drops everything above its capacity."""
 
     def offer(rate_pps: int) -> Trial:
-        offered = min(rate_pps or generator_pps, generator_pps)
+        offered = min(rate_pps or GENERATOR_PPS, GENERATOR_PPS)
         return Trial(offered, min(offered, capacity_pps), SECOND_NS, 0)
 
     return offer

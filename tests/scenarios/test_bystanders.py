@@ -19,8 +19,8 @@ def _network() -> Topology:
     return shape("clos", {"hosts_per_tor": 6}).build()
 
 
-def _flows(seed: int = 1, **parameters: Any) -> list[FlowRequest]:
-    return Bystanders(degree=4, **parameters).flows(_network(), random_stream(seed, "workload"))
+def _flows(**parameters: Any) -> list[FlowRequest]:
+    return Bystanders(degree=4, **parameters).flows(_network(), random_stream(1, "workload"))
 
 
 def test_small_messages_go_to_the_receivers_switch_from_hosts_outside_the_incast() -> None:

@@ -26,7 +26,7 @@ with open("fct.txt", "w") as table:
     for line in lines:
         src, dst, _, port, size, start = line.split()
         ends = " ".join(f"0b{{int(host):04x}}01" for host in (src, dst))
-        table.write(f"{{ends}} 10000 {{port}} {{size}} {{round(float(start) * 1e9)}} {fct_ns} 1\\n")
+        table.write(f"{{ends}} 10000 {{port}} {{size}} {{round(float(start) * 1e9)}} 20000 1\\n")
 {after}
 """
 
@@ -35,16 +35,16 @@ def case(scheme: str = "pfc+hpcc") -> PeerCase:
     return case_of("incast", scheme, "ci", SETTINGS)
 
 
-def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, *, fct_ns: int, last: str = "", after: str = "") -> None:
+def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, *, last: str = "", after: str = "") -> None:
     program = folder / "third"
-    program.write_text(STAND_IN.format(fct_ns=fct_ns, last=last, after=after))
+    program.write_text(STAND_IN.format(last=last, after=after))
     program.chmod(0o755)
     monkeypatch.setenv(VARIABLE, str(program))
 
 
 def test_both_sides_are_compared_flow_by_flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The stand-in goes on after its last flow, as timers of the simulator do, and is ended."""
-    stand_in(tmp_path, monkeypatch, fct_ns=20_000, after="time.sleep(600)")
+    stand_in(tmp_path, monkeypatch, after="time.sleep(600)")
     validation, folder = validate_with_peer("hpcc-simulator", [case()], "incast", tmp_path, print)
     assert validation == read_peer_validation(folder / FILE_NAME)
     assert not validation.failures
@@ -64,7 +64,7 @@ def test_both_sides_are_compared_flow_by_flow(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_flow_that_the_simulator_loses_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, monkeypatch, fct_ns=20_000, last="2")
+    stand_in(tmp_path, monkeypatch, last="2")
     validation, _ = validate_with_peer("hpcc-simulator", [case()], "incast", tmp_path, print)
     assert not validation.runs
     assert "2 of 2 flows completed, the peer's 1" in validation.failures[0]
@@ -80,7 +80,7 @@ def test_nothing_starts_without_the_program_or_for_another_scheme(
         validate_with_peer("ns3", [case()], "incast", tmp_path, print)
     with pytest.raises(UsageError, match="unknown simulator 'ns3'"):
         standard_cases("ns3")
-    stand_in(tmp_path, monkeypatch, fct_ns=20_000)
+    stand_in(tmp_path, monkeypatch)
     with pytest.raises(UsageError, match=r"scheme sfc\+hpcc"):
         validate_with_peer("hpcc-simulator", [case("sfc+hpcc")], "incast", tmp_path, print)
     assert [path.name for path in tmp_path.iterdir()] == ["third"]

@@ -3,12 +3,13 @@
 """Tests that Wireshark decodes the frames that wire builds."""
 
 import shutil
-import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from sfc_testbed.telemetry.captures.clock import CaptureClock
+from sfc_testbed.telemetry.captures.pcapng import CaptureWriter
 from sfc_testbed.wire.bts import pack_frame as pack_bts
 from sfc_testbed.wire.pfc import pack_frame as pack_pfc
 from sfc_testbed.wire.roce.packets import (
@@ -48,20 +49,16 @@ EXPECTED = {
 }
 
 
-def _write_pcap(path: Path, frames: list[bytes]) -> None:
-    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
-    records = (struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame for frame in frames)
-    path.write_bytes(header + b"".join(records))
-
-
 def test_wireshark_decodes_every_kind_of_frame(tmp_path: Path) -> None:
     """RoCEv2 frames are decoded as InfiniBand, with opcode and PSN, and no frame is malformed."""
     tshark = shutil.which("tshark")
     if tshark is None:
         pytest.skip("tshark is not installed")
-    _write_pcap(tmp_path / "frames.pcap", list(FRAMES.values()))
+    with CaptureWriter(tmp_path / "frames.pcapng", "h1-eth0", CaptureClock(1)) as capture:
+        for frame in FRAMES.values():
+            capture.write(0, frame)
     fields = ["frame.protocols", "infiniband.bth.opcode", "infiniband.bth.psn", "_ws.malformed"]
-    command = [tshark, "-r", str(tmp_path / "frames.pcap"), "-T", "fields"]
+    command = [tshark, "-r", str(tmp_path / "frames.pcapng"), "-T", "fields"]
     for name in fields:
         command += ["-e", name]
     output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout

@@ -153,7 +153,7 @@ def _experiment_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
 
 def _long_sweep_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
     """Write the page of a sweep with three seeds, an axis with a long name, and long names of schemes and folders."""
-    folder = sweep_folder(make_run_folder, tmp_path / "sweep")
+    folder = sweep_folder(make_run_folder, tmp_path)
     once = pl.read_parquet(folder / TABLE_FILE).with_columns(
         pl.lit("transport.congestion_parameters.target_delay_ns=").alias("axis.transport.a_very_long_parameter_name"),
         scheme=pl.col("scheme") + "+a-congestion-control-with-a-long-name",
@@ -176,7 +176,7 @@ def _validation_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
 
 
 def _sweep_page(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
-    return write_sweep_page(sweep_folder(make_run_folder, tmp_path / "sweep"))
+    return write_sweep_page(sweep_folder(make_run_folder, tmp_path))
 
 
 PAGES = {"run": (_run_page, 8, 0), "comparison": (_comparison_page, 9, 0), "experiment": (_experiment_page, 1, 0),

@@ -23,9 +23,9 @@ from tests.analysis.conftest import FolderMaker
 from tests.analysis.report.reading import legend_of, plots_of
 
 
-def sweep_folder(make_run_folder: FolderMaker, folder: Path) -> Path:
-    """Create a sweep over two thresholds and two degrees. The threshold does not affect irn."""
-    rows = []
+def sweep_folder(make_run_folder: FolderMaker, tmp_path: Path) -> Path:
+    """Create the folder `sweep` with a sweep over two thresholds and two degrees. The threshold does not affect irn."""
+    folder, rows = tmp_path / "sweep", []
     for degree, load in ((8, 1.0), (16, 2.0)):
         results = {
             "irn": read_result(make_run_folder("irn", load=2 * load, peak_bytes=4e6 * load)),
@@ -43,7 +43,7 @@ def sweep_folder(make_run_folder: FolderMaker, folder: Path) -> Path:
 
 
 def test_a_sweep_has_a_page_with_a_figure_for_each_axis(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    folder = sweep_folder(make_run_folder, tmp_path / "sweep")
+    folder = sweep_folder(make_run_folder, tmp_path)
     assert is_sweep(folder)
     page = write_sweep_page(folder, ["sfc degree=32: no room"], pictures=True).read_text()
     assert "8 jobs (6 distinct runs) of incast were executed." in page
@@ -78,7 +78,7 @@ def test_bars_of_a_sweep_are_confidence_intervals_beside_each_other() -> None:
 
 
 def test_a_sweep_says_that_the_seed_changes_nothing(make_run_folder: FolderMaker, tmp_path: Path) -> None:
-    folder = sweep_folder(make_run_folder, tmp_path / "sweep")
+    folder = sweep_folder(make_run_folder, tmp_path)
     once = pl.read_parquet(folder / TABLE_FILE)
     assert "The seed changes nothing" not in of_sweep(read_sweep_results(folder))
     again = once.with_columns(job=once["job"] + ",8", seed=once["seed"] + 1, wall_s=once["wall_s"] + 1)
@@ -95,7 +95,7 @@ def test_a_sweep_says_that_the_seed_changes_nothing(make_run_folder: FolderMaker
 
 def test_shared_runs_are_reported_only_for_schemes_that_share(make_run_folder: FolderMaker, tmp_path: Path) -> None:
     """A sweep with a damaged table cannot be read."""
-    table = pl.read_parquet(sweep_folder(make_run_folder, tmp_path / "sweep") / TABLE_FILE)
+    table = pl.read_parquet(sweep_folder(make_run_folder, tmp_path) / TABLE_FILE)
     assert shared_runs(table.filter(pl.col("scheme") == "sfc")) == ()
     (tmp_path / "sweep" / TABLE_FILE).write_bytes(b"PAR1")
     with pytest.raises(ResultError, match="the sweep is not readable"):

@@ -127,9 +127,9 @@ class FakeStar:
         jain = sum(shares) ** 2 / (2 * sum(share**2 for share in shares))
         return jain, sum(shares) * 8 / (until_ns - since_ns) / 100
 
-    def mean_depth_bytes(self, host: int, since_ns: int) -> float:
-        """Return the time average of a port's queue from model time `since_ns` on."""
-        rows = [row for row in self.ports[host].depths if row[0] >= self.dilation.wall_ns(since_ns)]
+    def mean_depth_bytes(self, since_ns: int) -> float:
+        """Return the time average of the queue to host 2 from model time `since_ns` on."""
+        rows = [row for row in self.ports[2].depths if row[0] >= self.dilation.wall_ns(since_ns)]
         area = sum(depth * (after - time) for (time, depth), (after, _) in itertools.pairwise(rows))
         return area / (rows[-1][0] - rows[0][0])
 

@@ -12,24 +12,24 @@ from hypothesis import strategies as st
 
 from sfc_testbed.scenarios.faults.fault import FaultError, LinkedFault
 from sfc_testbed.scenarios.faults.spec import parse_fault
-from sfc_testbed.topologies.model import Link, Topology
+from sfc_testbed.topologies.model import Link
 from sfc_testbed.topologies.routes import Paths
 from sfc_testbed.topologies.shapes import shape
 
 TREE = shape("fat-tree", {"k": 4}).build()
 
 
-def _links(text: str, topology: Topology, seed: int = 1) -> tuple[Link, ...]:
+def _links(text: str, seed: int = 1) -> tuple[Link, ...]:
     fault = parse_fault(text).seeded(seed)
     assert isinstance(fault, LinkedFault)
-    return fault.links(topology)
+    return fault.links(TREE)
 
 
 @given(seed=st.integers(0, 2**31 - 1), share=st.integers(5, 40))
 @settings(max_examples=40, deadline=None)
 def test_hosts_stay_connected_without_the_links(seed: int, share: int) -> None:
     try:
-        down = set(_links(f"links:{share}%,down=0us", TREE, seed))
+        down = set(_links(f"links:{share}%,down=0us", seed))
     except FaultError:
         return
     assert len(down) == round(32 * share / 100)
@@ -39,13 +39,13 @@ def test_hosts_stay_connected_without_the_links(seed: int, share: int) -> None:
 
 
 def test_the_seed_decides_which_links() -> None:
-    drawn = {_links("links:10%,down=0us", TREE, seed) for seed in range(20)}
+    drawn = {_links("links:10%,down=0us", seed) for seed in range(20)}
     assert len(drawn) > 10
-    assert _links("links:10%,down=0us", TREE, 3) == _links("links:10%,down=0us", TREE, 3)
-    assert _links("links:10%,down=0us,seed=5", TREE, 1) == _links("links:10%,down=0us,seed=5", TREE, 2)
+    assert _links("links:10%,down=0us", 3) == _links("links:10%,down=0us", 3)
+    assert _links("links:10%,down=0us,seed=5", 1) == _links("links:10%,down=0us,seed=5", 2)
 
 
 def test_all_links_can_be_slow_but_not_down() -> None:
-    assert len(_links("links:100%,rate=50%", TREE)) == 32
+    assert len(_links("links:100%,rate=50%")) == 32
     with pytest.raises(FaultError, match="without disconnecting hosts"):
-        _links("links:100%,down=0us", TREE)
+        _links("links:100%,down=0us")

@@ -131,4 +131,4 @@ def test_two_long_flows_share_a_bottleneck(max_stage: int, layout: Literal["grow
     jain, utilization = star.two_long_flows(500_000, 1_500_000)
     assert jain >= 0.95
     assert 0.90 <= utilization <= 0.98
-    assert star.mean_depth_bytes(2, 500_000) < 2_000
+    assert star.mean_depth_bytes(500_000) < 2_000

@@ -98,7 +98,7 @@ def test_two_long_flows_share_a_bottleneck_at_the_target_delay() -> None:
     jain, utilization = star.two_long_flows(500_000, 1_500_000)
     assert jain > 0.95
     assert utilization > 0.95
-    assert 80_000 < star.mean_depth_bytes(2, 500_000) < 200_000
+    assert 80_000 < star.mean_depth_bytes(500_000) < 200_000
 
 
 def test_a_nic_paces_packets_of_a_fractional_window() -> None:

@@ -68,4 +68,4 @@ def test_two_long_flows_share_a_bottleneck_with_a_short_queue() -> None:
     jain, utilization = star.two_long_flows(500_000, 1_500_000)
     assert jain > 0.9
     assert utilization > 0.85
-    assert star.mean_depth_bytes(2, 500_000) < 60_000
+    assert star.mean_depth_bytes(500_000) < 60_000

@@ -25,25 +25,25 @@ RTO_NS = NdpParameters().rto_ns
 WINDOW = 125
 
 
-def _recovery(window: int = 4) -> Ndp:
-    return Ndp(Ndp.resolve(NdpParameters(initial_window_packets=window), PATH), PATH, 0, 0)
+def _recovery() -> Ndp:
+    return Ndp(Ndp.resolve(NdpParameters(initial_window_packets=4), PATH), PATH, 0, 0)
 
 
-def _send(recovery: Ndp, most: int = 1_000) -> list[int]:
+def _send(recovery: Ndp) -> list[int]:
     sent: list[int] = []
-    while (index := recovery.next_packet()) >= 0 and len(sent) < most:
+    while (index := recovery.next_packet()) >= 0 and len(sent) < 1_000:
         recovery.on_sent(index, 0)
         sent.append(index)
     return sent
 
 
-def _data_of(name: str, frame: bytes, source: str = "a") -> bool:
+def _is_data(name: str, frame: bytes) -> bool:
     header = parse_header(frame)
-    return name == source and header is not None and header.is_data
+    return name == "a" and header is not None and header.is_data
 
 
-def _control(link: FakeLink, name: str, opcode: int, syndrome: int | None = None) -> list[bytes]:
-    frames = [frame for _, sender, frame in link.sent if sender == name]
+def _control(link: FakeLink, opcode: int, syndrome: int | None = None) -> list[bytes]:
+    frames = [frame for _, sender, frame in link.sent if sender == "b"]
     matches = [frame for frame in frames if (header := parse_header(frame)) is not None and header.opcode == opcode]
     return matches if syndrome is None else [frame for frame in matches if frame[54] == syndrome]
 
@@ -130,7 +130,7 @@ def _trimming_link(share: int) -> tuple[FakeLink, list[int]]:
     trimmed: list[int] = []
 
     def change(number: int, name: str, frame: bytes) -> bytes:
-        if _data_of(name, frame) and frame[51:54] not in psns:
+        if _is_data(name, frame) and frame[51:54] not in psns:
             psns.add(frame[51:54])
             if len(psns) % share == 0:
                 trimmed.append(number)
@@ -150,9 +150,9 @@ def test_trimmed_packets_are_resent_without_a_timeout(share: int) -> None:
     assert not received.figures.corrupted
     counts = completed.figures
     assert (counts.packets_resent, counts.naks, counts.timeouts) == (len(trimmed), len(trimmed), 0)
-    assert len(_control(link, "b", Opcode.ACKNOWLEDGE, Syndrome.TRIMMED)) == len(trimmed)
+    assert len(_control(link, Opcode.ACKNOWLEDGE, Syndrome.TRIMMED)) == len(trimmed)
     assert link.b.statistics().trimmed_received == len(trimmed)
-    assert link.a.statistics().pulls_received == len(_control(link, "b", PULL)) > 0
+    assert link.a.statistics().pulls_received == len(_control(link, PULL)) > 0
 
 
 def test_trimmed_packets_are_resent_once_when_packet_numbers_wrap() -> None:
@@ -172,7 +172,7 @@ def test_trimmed_packets_are_resent_once_when_packet_numbers_wrap() -> None:
 def test_a_message_of_one_packet_causes_no_pull() -> None:
     link = transferred(1_000, NDP)
     assert len(link.of(MessageReceived, "b")) == 1
-    assert _control(link, "b", PULL) == []
+    assert _control(link, PULL) == []
 
 
 def test_the_timer_runs_while_the_sender_waits_for_a_lost_pull() -> None:
@@ -194,7 +194,7 @@ def test_returned_packets_are_resent_without_a_timeout() -> None:
     returned: list[bytes] = []
 
     def drop(number: int, name: str, frame: bytes) -> bool:
-        if _data_of(name, frame) and len(returned) < WINDOW:
+        if _is_data(name, frame) and len(returned) < WINDOW:
             returned.append(sent_back(frame))
             link.inject(link.now_ns + 3_000, link.a, returned[-1])
             return True
@@ -214,7 +214,7 @@ def test_a_trimmed_duplicate_of_a_kept_packet_is_acknowledged_again() -> None:
     data: list[bytes] = []
 
     def drop(number: int, name: str, frame: bytes) -> bool:
-        if not _data_of(name, frame):
+        if not _is_data(name, frame):
             return False
         data.append(frame)
         return len(data) == 1
@@ -224,7 +224,7 @@ def test_a_trimmed_duplicate_of_a_kept_packet_is_acknowledged_again() -> None:
     link.run(until_ns=RTO_NS // 2)
     link.inject(RTO_NS // 2, link.b, cut(data[3]))
     link.run(until_ns=RTO_NS // 2 + 1_000)
-    answers = [(parse_header(frame), frame) for frame in _control(link, "b", Opcode.ACKNOWLEDGE)]
+    answers = [(parse_header(frame), frame) for frame in _control(link, Opcode.ACKNOWLEDGE)]
     selective_psns = [header.selective_psn(frame) for header, frame in answers if header is not None]
     assert selective_psns == [*range(1, 20), 3]
 
@@ -243,7 +243,7 @@ def test_a_forged_trimmed_packet_is_counted_and_causes_no_retransmission(changes
     data_frames: list[bytes] = []
 
     def record(number: int, name: str, frame: bytes) -> bytes:
-        if _data_of(name, frame):
+        if _is_data(name, frame):
             data_frames.append(frame)
         return frame
 
@@ -275,7 +275,7 @@ def test_pulls_of_short_packets_are_as_close_as_the_packets() -> None:
 
     def trim_once(_: int, name: str, frame: bytes) -> bytes:
         packet = frame[46:50] + frame[51:54]  # queue pair and PSN
-        if not _data_of(name, frame) or packet in trimmed:
+        if not _is_data(name, frame) or packet in trimmed:
             return frame
         trimmed.add(packet)
         return cut(frame)
