@@ -122,7 +122,12 @@ def make_goodput(flows: pl.DataFrame) -> pl.DataFrame:
             (slot * interval_us, (slot + 1) * interval_us, flow, share + (rest if slot == slots[0] else 0))
             for slot in slots
         ]
-    return pl.DataFrame(rows, schema=dict(GOODPUT.dtypes), orient="row")
+    return frame_of(GOODPUT, rows)
+
+
+def frame_of(schema: TraceSchema, rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
+    """Return rows of a trace, whose values are in the order of its columns."""
+    return pl.DataFrame(rows, schema=dict(schema.dtypes), orient="row")
 
 
 def trace_of(schema: TraceSchema, rows: Sequence[dict[str, Any]], **usual: object) -> pl.DataFrame:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,20 +20,18 @@ from sfc_testbed.analysis.metrics.buffers import (
     time_weighted_mean,
 )
 from sfc_testbed.telemetry.schema import QUEUES
+from tests.analysis.conftest import frame_of
 
-
-def queue_trace(*rows: tuple[float, str, int, int, int, int]) -> pl.DataFrame:
-    """Return queue rows as in the trace."""
-    return pl.DataFrame(rows, schema=dict(QUEUES.dtypes), orient="row")
-
-
-TRACE = queue_trace(
-    (10.0, "tor10", -1, -1, 100, 400),
-    (10.0, "tor10", 1, 3, 100, 400),
-    (20.0, "tor10", -1, -1, 300, 350),
-    (20.0, "tor10", 2, 3, 300, 350),
-    (50.0, "tor10", -1, -1, 0, 300),
-    (10.0, "tor2", -1, -1, 400, 400),
+TRACE = frame_of(
+    QUEUES,
+    [
+        (10.0, "tor10", -1, -1, 100, 400),
+        (10.0, "tor10", 1, 3, 100, 400),
+        (20.0, "tor10", -1, -1, 300, 350),
+        (20.0, "tor10", 2, 3, 300, 350),
+        (50.0, "tor10", -1, -1, 0, 300),
+        (10.0, "tor2", -1, -1, 400, 400),
+    ],
 )
 
 
@@ -51,7 +48,7 @@ def test_a_single_sample_is_its_own_mean() -> None:
 
 def test_a_hundred_intervals_have_a_p99() -> None:
     """High-water marks 1..100: P99 at rank 99.01."""
-    trace = queue_trace(*[(float(n), "s1", -1, -1, 0, n) for n in range(1, 101)])
+    trace = frame_of(QUEUES, [(float(n), "s1", -1, -1, 0, n) for n in range(1, 101)])
     assert buffer_by_switch(trace)["s1"].p99 == pytest.approx(99.01)
 
 

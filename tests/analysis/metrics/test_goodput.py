@@ -20,7 +20,7 @@ from sfc_testbed.analysis.plots.canvas import draw
 from sfc_testbed.analysis.plots.goodput import plot_goodput
 from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 from sfc_testbed.telemetry.schema import FLOWS, GOODPUT
-from tests.analysis.conftest import make_flows, make_goodput, trace_of
+from tests.analysis.conftest import frame_of, make_flows, make_goodput, trace_of
 
 
 def _flow(flow: int, dst: str, tag: str, start_us: float, finish_us: float | None) -> dict[str, object]:
@@ -30,7 +30,7 @@ def _flow(flow: int, dst: str, tag: str, start_us: float, finish_us: float | Non
 def _frames(
     flows: list[dict[str, object]], rows: list[tuple[float, float, int, int]]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    return pl.DataFrame(rows, schema=dict(GOODPUT.dtypes), orient="row"), trace_of(FLOWS, flows)
+    return frame_of(GOODPUT, rows), trace_of(FLOWS, flows)
 
 
 def test_receiver_throughput_by_hand() -> None:

@@ -9,12 +9,13 @@ import pytest
 
 from sfc_testbed.analysis.metrics.links import LinkGroup, busiest_group, link_balance, rates_gbps
 from sfc_testbed.telemetry.schema import LINKS
+from tests.analysis.conftest import frame_of
 
 GROUPS = {"tor1": [(5, 6)], "tor2": [(5, 6)]}
 
 
 def _links(*rows: tuple[float, str, int, int]) -> pl.DataFrame:
-    return pl.DataFrame([(*row, 0, 0) for row in rows], schema=dict(LINKS.dtypes), orient="row")
+    return frame_of(LINKS, [(*row, 0, 0) for row in rows])
 
 
 def test_the_mean_over_groups_is_weighted_by_bytes() -> None:

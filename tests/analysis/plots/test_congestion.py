@@ -18,16 +18,15 @@ from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.documents import controls
 from sfc_testbed.telemetry.schema import CONGESTION, FLOWS, QUEUES
 from sfc_testbed.telemetry.writer import write_trace
-from tests.analysis.conftest import FolderMaker
+from tests.analysis.conftest import FolderMaker, frame_of
 from tests.analysis.plots.looks import assert_curves_differ
 
-ROWS = pl.DataFrame(
+ROWS = frame_of(
+    CONGESTION,
     [
         (10.0, 1, 125_000, 100_000_000_000, 10.0), (12.0, 1, 60_000, 48_000_000_000, 15.0),
         (11.0, 2, None, 100_000_000_000, None), (14.0, 2, None, 50_000_000_000, 18.0),
     ],
-    schema=dict(CONGESTION.dtypes),
-    orient="row",
 )  # fmt: skip
 
 
@@ -44,8 +43,7 @@ def test_the_largest_flows_are_drawn() -> None:
     """Flows of equal size are drawn in order of their IDs."""
     sizes = {1: 10, 2: 99, 3: 50, 4: 50, 5: 60, 6: 70, 7: 80, 8: 20}
     flows = pl.DataFrame({"flow_id": list(sizes), "size_bytes": list(sizes.values())}, schema_overrides=FLOWS.dtypes)
-    rows = [(1.0, flow_id, 1, 1, 1.0) for flow_id in sizes]
-    traced = pl.DataFrame(rows, schema=dict(CONGESTION.dtypes), orient="row")
+    traced = frame_of(CONGESTION, [(1.0, flow_id, 1, 1, 1.0) for flow_id in sizes])
     labels = [line.get_label() for line in draw(plot_congestion(traced, flows)).axes[0].lines]
     assert labels == [f"flow {flow_id}" for flow_id in (2, 7, 6, 5, 3, 4)]
     assert len(labels) == MAXIMUM_FLOWS
@@ -85,8 +83,7 @@ def test_a_control_has_a_column_for_each_run_and_rows_for_what_changes() -> None
 
 
 def _queue_of(peak_bytes: int) -> pl.DataFrame:
-    rows = [(time_us, "tor1", 2, 0, 0, peak_bytes) for time_us in (10.0, 20.0)]
-    return pl.DataFrame(rows, schema=dict(QUEUES.dtypes), orient="row")
+    return frame_of(QUEUES, [(time_us, "tor1", 2, 0, 0, peak_bytes) for time_us in (10.0, 20.0)])
 
 
 def test_the_command_writes_a_picture_for_each_scheme(make_run_folder: FolderMaker, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import shutil
 
 import numpy as np
-import polars as pl
 import pytest
 
 from sfc_testbed.analysis.plots.canvas import draw
@@ -18,15 +17,14 @@ from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.request.spec import FaultSpan
 from sfc_testbed.telemetry.schema import LATENESS
 from sfc_testbed.telemetry.writer import write_trace
-from tests.analysis.conftest import FolderMaker
+from tests.analysis.conftest import FolderMaker, frame_of
 
-ROWS = pl.DataFrame(
+ROWS = frame_of(
+    LATENESS,
     [
         (10.0, "host", "agent1", 5, 0.1), (10.0, "host", "agent2", 5, 0.3), (10.0, "switch", "tor1", 9, 0.02),
         (20.0, "host", "agent1", 5, 6.0), (20.0, "switch", "tor1", 9, 0.04), (20.0, "switch", "tor2", 9, 0.03),
     ],
-    schema=dict(LATENESS.dtypes),
-    orient="row",
 )  # fmt: skip
 
 

@@ -5,19 +5,19 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from sfc_testbed.analysis.plots.canvas import draw
 from sfc_testbed.analysis.plots.links import MAXIMUM_LINES, plot_uplinks
 from sfc_testbed.analysis.plots.plotted_run import PlottedRun
 from sfc_testbed.telemetry.schema import FLOWS, LINKS
+from tests.analysis.conftest import frame_of
 from tests.analysis.plots.looks import assert_curves_differ
 
 
 def _run(label: str, links: int) -> PlottedRun:
     """Return a run in which port n of tor1 sends n KB in each of two intervals."""
     rows = [(time_us, "tor1", port, 1_000 * port, 0, 0) for time_us in (20.0, 40.0) for port in range(1, links + 1)]
-    frame = pl.DataFrame(rows, schema=dict(LINKS.dtypes), orient="row")
+    frame = frame_of(LINKS, rows)
     ports = {"tor1": [tuple(range(1, links + 1))]}
     return PlottedRun(label, "irn", FLOWS.empty(), links=frame, equal_cost_ports=ports)
 

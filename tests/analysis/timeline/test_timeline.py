@@ -64,12 +64,20 @@ def draw(stored: Run, tmp_path: Path) -> Draw:
         **traces: pl.DataFrame,
     ) -> Timeline:
         lazy = {name: frame if name in ("flows", "lateness") else frame.lazy() for name, frame in traces.items()}
-        with (tmp_path / "timeline").open("wb") as file:
-            problems = write_timeline(replace(stored, **lazy), file, peers=peers or {}, captures=captures)  # type: ignore[arg-type]
+        path, problems = _written(replace(stored, **lazy), tmp_path, peers, captures)  # type: ignore[arg-type]
         assert problems == []
-        return read_timeline(tmp_path / "timeline")
+        return read_timeline(path)
 
     return make
+
+
+def _written(
+    run: Run, folder: Path, peers: dict[tuple[str, int], str] | None = None, captures: Sequence[CapturedPort] = ()
+) -> tuple[Path, list[str]]:
+    """Write a run as a timeline, and return the file and the problems."""
+    path = folder / "timeline"
+    with path.open("wb") as file:
+        return path, write_timeline(run, file, peers=peers or {}, captures=captures)
 
 
 def _spans(slices: Sequence[Slice]) -> list[tuple[int, int | None]]:
@@ -240,9 +248,7 @@ def test_faults_are_slices(stored: Run, tmp_path: Path) -> None:
         FaultSpan(spec="loss:all,rate=1%", label="loss", begin_us=0.0, end_us=None),
     )
     run = replace(stored, config=replace(CONFIG, fault_spans=spans), flows=_flows({"start_us": 1.0, "finish_us": 20.0}))
-    with (tmp_path / "timeline").open("wb") as file:
-        write_timeline(run, file, peers={}, captures=())
-    faults = read_timeline(tmp_path / "timeline").at(ROOT, "faults")
+    faults = read_timeline(_written(run, tmp_path)[0]).at(ROOT, "faults")
     assert [(fault.name, fault.begin_ns, fault.end_ns) for fault in faults] == [
         ("loss", 0, 20_000),
         ("a-b down", 2000, 5000),
@@ -270,9 +276,7 @@ def test_captured_pfc_frames_are_pauses_until_the_next_frame_or_their_end(draw: 
 def test_a_capture_that_cannot_be_read_is_a_problem(stored: Run, tmp_path: Path) -> None:
     (tmp_path / "h2.pcapng").write_bytes(b"not a capture at all")
     ports = [CapturedPort(name, 0, "tor1", 1, tmp_path / f"{name}.pcapng") for name in ("h1", "h2")]
-    with (tmp_path / "timeline").open("wb") as file:
-        problems = write_timeline(stored, file, peers={}, captures=ports)
-    assert problems == [
+    assert _written(stored, tmp_path, captures=ports)[1] == [
         f"{tmp_path / 'h1.pcapng'} cannot be read (No such file or directory).",
         f"{tmp_path / 'h2.pcapng'}: not a pcapng file.",
     ]
@@ -287,9 +291,7 @@ def test_pieces_of_any_size_make_the_same_timeline(
     for pieces in (1_000_000, 97):
         monkeypatch.setattr("sfc_testbed.analysis.timeline.flows._FLOWS_AT_ONCE", pieces)
         monkeypatch.setattr("sfc_testbed.analysis.timeline.rows._BATCH_ROWS", pieces)
-        with (tmp_path / "timeline").open("wb") as file:
-            write_timeline(run, file, peers={}, captures=())
-        written.append((tmp_path / "timeline").read_bytes())
+        written.append(_written(run, tmp_path)[0].read_bytes())
     assert written[0] == written[1]
     timeline = read_timeline(tmp_path / "timeline")
     assert len(timeline.named("incast") + timeline.named("hadoop ")) == run.flows.height

@@ -8,11 +8,11 @@ import json
 from base64 import b64decode
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from sfc_testbed.analysis.watch.chunk import CAUSES, NO_NODE, PARTS, chunk_of
 from sfc_testbed.telemetry.schema import SCHEMAS, SIGNALS
+from tests.analysis.conftest import frame_of
 
 NODES = {"h1": 0, "h2": 1, "tor1": 2}
 ROWS = [
@@ -28,7 +28,7 @@ def values(text: str) -> NDArray[np.generic]:
 
 
 def test_rows_of_a_trace_come_back() -> None:
-    chunk = json.loads(json.dumps(chunk_of(NODES, 5.0, signals=pl.DataFrame(ROWS, SIGNALS.dtypes, orient="row"))))
+    chunk = json.loads(json.dumps(chunk_of(NODES, 5.0, signals=frame_of(SIGNALS, ROWS))))
     columns = {name: values(text).tolist() for name, text in chunk["signals"].items()}
     assert chunk["until_us"] == 5.0
     assert columns["host"] == [0, 1] and columns["switch"] == [2, NO_NODE]
@@ -40,9 +40,8 @@ def test_rows_of_a_trace_come_back() -> None:
 
 
 def test_columns_of_values_give_the_same_texts_as_a_frame() -> None:
-    frame = pl.DataFrame(ROWS, SIGNALS.dtypes, orient="row")
     columns = dict(zip(SIGNALS.column_names, zip(*ROWS, strict=True), strict=True))
-    assert chunk_of(NODES, 5.0, signals=columns) == chunk_of(NODES, 5.0, signals=frame)
+    assert chunk_of(NODES, 5.0, signals=columns) == chunk_of(NODES, 5.0, signals=frame_of(SIGNALS, ROWS))
 
 
 def test_an_absent_column_is_left_out() -> None:

@@ -16,7 +16,7 @@ from sfc_testbed.analysis.watch import stored
 from sfc_testbed.analysis.watch.stored import Watched, lost_bytes, run_content
 from sfc_testbed.telemetry.schema import LINKS, QUEUES, WHOLE_BUFFER
 from sfc_testbed.topologies.shapes import shape
-from tests.analysis.conftest import FolderMaker
+from tests.analysis.conftest import FolderMaker, frame_of
 from tests.analysis.watch.test_chunk import values
 
 NETWORK = shape("clos", {"tors": 2, "hosts_per_tor": 16, "spines": 2}).build()
@@ -72,18 +72,14 @@ def test_several_runs_share_the_rows_of_a_page(make_run_folder: FolderMaker, mon
 
 def test_lost_bytes_are_what_a_switch_received_but_neither_sent_nor_holds() -> None:
     """Bytes that a link lost were sent."""
-    queues = pl.DataFrame(
-        [(10.0 * n, "tor1", -1, -1, depth, depth) for n, depth in enumerate((0, 500, 700, 900), 1)],
-        QUEUES.dtypes,
-        orient="row",
-    )
-    links = pl.DataFrame(
+    depths = enumerate((0, 500, 700, 900), 1)
+    queues = frame_of(QUEUES, [(10.0 * n, "tor1", -1, -1, depth, depth) for n, depth in depths])
+    links = frame_of(
+        LINKS,
         [
             (20.0, "tor1", 1, 0, 3000, 0), (20.0, "tor1", 2, 2500, 0, None),
             (40.0, "tor1", 1, 100, 4000, 0), (40.0, "tor1", 2, 2500, 0, 70),
         ],
-        LINKS.dtypes,
-        orient="row",
     )  # fmt: skip
     lost = lost_bytes(queues.lazy(), links.lazy(), 10.0, 20.0)
     assert lost.rows() == [(40.0, "tor1", 4000 - 2600 - (900 - 500) + 70)]
