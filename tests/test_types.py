@@ -28,7 +28,7 @@ def _done(folder: Path, *words: str | Path, **environment: str) -> str:
     return done.stdout + done.stderr if done.returncode else done.stdout
 
 
-def _environment(folder: Path, *paths: Path) -> tuple[Path, Path]:
+def environment(folder: Path, *paths: Path) -> tuple[Path, Path]:
     """Make an environment with this environment's packages and these paths. Return its Python and its packages."""
     _done(folder.parent, sys.executable, "-m", "venv", "--without-pip", folder)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
@@ -39,7 +39,7 @@ def _environment(folder: Path, *paths: Path) -> tuple[Path, Path]:
 
 @pytest.mark.long
 def test_examples_pass_the_strict_checks_of_a_user(tmp_path: Path) -> None:
-    python, _ = _environment(tmp_path / "env", ROOT / "src", ROOT / "softswitch" / "src")
+    python, _ = environment(tmp_path / "env", ROOT / "src", ROOT / "softswitch" / "src")
     user = tmp_path / "user"
     shutil.copytree(ROOT / "examples", user / "examples", ignore=NOT_COPIED)
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ def test_editable_installation_is_a_path_with_the_package_alone(tmp_path: Path) 
     (copy / "src" / "sfc_testbed").symlink_to((ROOT / "src" / "sfc_testbed").readlink())
     (copy / "sfc_testbed").mkdir()
     shutil.copy(ROOT / "sfc_testbed" / "__init__.py", copy / "sfc_testbed")
-    python, packages = _environment(tmp_path / "env")
+    python, packages = environment(tmp_path / "env")
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check")
     printed = _done(tmp_path, python, "-m", "pip", "install", *options, "-e", copy, SETUPTOOLS_USE_DISTUTILS="stdlib")
     if "bdist_wheel" in printed or "dist_info" in printed:

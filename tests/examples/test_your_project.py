@@ -7,13 +7,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
-import sysconfig
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from tests.test_types import environment
 from tests.tree import ROOT
 
 TEMPLATE = ROOT / "examples" / "your-project"
@@ -49,12 +48,9 @@ def _repository(folder: Path) -> Path:
 
 def _environment(folder: Path) -> Path:
     """Make an environment that has this environment's packages and the testbed, and return its `bin`."""
-    _done(folder.parent, sys.executable, "-m", "venv", "--without-pip", folder)
-    packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
-    paths = [str(ROOT), str(ROOT / "softswitch" / "src"), *(path for path in sys.path if path.endswith("-packages"))]
-    (packages / "testbed.pth").write_text("\n".join(paths))
+    python, _ = environment(folder, ROOT, ROOT / "softswitch" / "src")
     command = folder / "bin" / "sfc-testbed"
-    command.write_text(_COMMAND.format(python=folder / "bin" / "python"))
+    command.write_text(_COMMAND.format(python=python))
     command.chmod(0o755)
     return folder / "bin"
 
