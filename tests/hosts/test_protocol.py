@@ -129,10 +129,7 @@ def test_the_lists_contain_every_kind_of_message() -> None:
         ('{"event":"progress","completed":1}', "Input tag 'progress'"),
         ('{"event":"received","flow_id":1}', "received.figures: Field required"),
         ('{"event":"received","flow_id":"1","corrupted":false}', "received.flow_id: Input should be a valid integer"),
-        (
-            '{"event":"received","flow_id":1,"figures":{"corrupted":false},"size":2}',
-            "received.size: Unexpected",
-        ),
+        ('{"event":"received","flow_id":1,"figures":{"corrupted":false},"size":2}', "received.size: Unexpected"),
         ('{"event":"statistics","host":"h1","nic":{"frames":1}}', "statistics.nic.frames: Unexpected"),
     ],
 )

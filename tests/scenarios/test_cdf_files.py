@@ -44,17 +44,11 @@ def test_hpcc_cdf_is_read_back_as_written(name: str) -> None:
         ("0 0%\n1000 29%\n3000 100%\n", ""),
         ("0 0\n1KB 29\n3KB 100\n", ""),
         ("0 0\n1e3 2.9e-1\n3000.0 1e0\n", FRACTIONS),
-        (
-            "size cdf\n0 0\n1000 0.29\n3000 1\n",
-            f"names of the columns: 'size cdf'; {FRACTIONS}",
-        ),
+        ("size cdf\n0 0\n1000 0.29\n3000 1\n", f"names of the columns: 'size cdf'; {FRACTIONS}"),
         ("size_bytes,percent\n0,0\n1000,29\n3000,100\n", "line 1 is taken for the names of the columns"),
         ("0 1 0\n1000 1 0.29\n3000 1 1\n", "the second of three columns is not used; sizes are read as bytes"),
         ("0 0 0\n1000 0.29 0.29\n3000 0.71 1\n", "the second of three columns is not used"),
-        (
-            "1707.4\n0 0\n1000 0.29\n3000 1\n",
-            "line 1 has a single number, such as a mean size, and is not used",
-        ),
+        ("1707.4\n0 0\n1000 0.29\n3000 1\n", "line 1 has a single number, such as a mean size, and is not used"),
         ("0 0\n999.99999 29\n3000.4 100\n", "2 sizes are not whole and are rounded to the nearest byte"),
     ],
 )
@@ -109,10 +103,7 @@ def test_every_size_of_a_histogram_is_drawn_as_written(pairs: list[tuple[int, in
         ("0 0\n15 0.47\n", "line 2 ends at 0.47; the last share must be 100 (percent) or 1 (fraction), so add a row"),
         ("1 0\n10 0.9\n100 0.999\n", "line 3 ends at 0.999; the last share must be 100 (percent) or 1 (fraction)"),
         ("0 0\n15 99.9\n", "line 2 ends at 99.9; the last share must be 100"),
-        (
-            "0 0\n0.29 1000\n1 3000\n",
-            "line 3: the share comes first; write the size first",
-        ),
+        ("0 0\n0.29 1000\n1 3000\n", "line 3: the share comes first; write the size first"),
         ("0 0\n10 0.7\n20 0.3\n", "line 3 is below line 2; both columns must rise"),
         ("0 0 1\n1000 50 1\n3000 100 1\n", "need the first row size_bytes,cumulative_percent,steps"),
         ("0 0\n1000 0,29\n3000 1\n", "line 2: not `size share`"),

@@ -81,11 +81,7 @@ def test_uplinks_have_the_bytes_between_two_samples(tmp_path: Path) -> None:
         ("sfc+hpcc", (), r"scheme sfc\+hpcc"),
         ("pfc+hpcc", (), r"scheme pfc\+hpcc"),
         ("irn+window", (), r"scheme irn\+window"),
-        (
-            "irn+hpcc",
-            ("transport.base_rtt_ns=10000",),
-            "BDP of 104,000 B, not 125,000: --set topology.fabric",
-        ),
+        ("irn+hpcc", ("transport.base_rtt_ns=10000",), "BDP of 104,000 B, not 125,000: --set topology.fabric"),
         ("irn+hpcc", ("transport.ack_priority=data",), "ACKs priority: --set transport.ack_priority=control"),
         (
             "irn+hpcc",

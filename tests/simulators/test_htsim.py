@@ -12,14 +12,7 @@ import pytest
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.simulators.comparison import PeerFlow
-from sfc_testbed.simulators.htsim import (
-    NETWORK,
-    PARAMETERS,
-    configuration,
-    finished_flows,
-    queues_in,
-    write_input,
-)
+from sfc_testbed.simulators.htsim import NETWORK, PARAMETERS, configuration, finished_flows, queues_in, write_input
 from sfc_testbed.simulators.run import standard_cases
 from sfc_testbed.testbed.plan.plan import plan_run
 

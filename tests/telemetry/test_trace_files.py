@@ -132,10 +132,7 @@ def test_an_invalid_row_is_refused_and_the_others_are_kept(tmp_path: Path, signa
 
 
 def test_a_trace_without_a_row_class_accepts_only_data_frames(tmp_path: Path, signal_row: SignalRow) -> None:
-    with (
-        writer_of(tmp_path, QUEUES) as writer,
-        pytest.raises(ValueError, match="a row of queues"),
-    ):
+    with writer_of(tmp_path, QUEUES) as writer, pytest.raises(ValueError, match="a row of queues"):
         writer.append(signal_row)
 
 

@@ -18,12 +18,7 @@ from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.reports import Event
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.wire import int_header, int_slots, pfc
-from sfc_testbed.wire.constants import (
-    CLASS_DATA,
-    ECN_CONGESTION_EXPERIENCED,
-    INT_FLAG_COMPACT,
-    INT_FLAG_ECHO,
-)
+from sfc_testbed.wire.constants import CLASS_DATA, ECN_CONGESTION_EXPERIENCED, INT_FLAG_COMPACT, INT_FLAG_ECHO
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.int_header import HopRecord, has_telemetry
 from sfc_testbed.wire.int_slots import Slot
