@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.outside import run_outside
 
 needs_kernel = pytest.mark.skipif(
     not (importlib.util.find_spec("nbclient") and importlib.util.find_spec("ipykernel")),
@@ -29,16 +29,7 @@ print(nbformat.writes(notebook))
 
 def execute(notebook: str, folder: Path) -> Any:
     """Execute a notebook in a folder, and return it with the outputs of its cells. All cells must succeed."""
-    done = subprocess.run(
-        [sys.executable, "-c", _SCRIPT],
-        cwd=folder,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
-        input=notebook,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=290,
-    )
+    done = run_outside(folder, sys.executable, "-c", _SCRIPT, text=notebook, timeout_s=290)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import venv
 import zipfile
@@ -20,6 +19,7 @@ import pytest
 
 from sfc_testbed.cli.output import EXIT_DONE, EXIT_INVALID
 from sfc_testbed.testbed.system.code import code_digest
+from tests.outside import run_outside
 from tests.testbed import running
 from tests.tree import LINKS, files_of_tree
 from tools.build_wheels import BuildRefused, build_wheels
@@ -57,7 +57,7 @@ def programs(wheels: Sequence[Path], tmp_path_factory: pytest.TempPathFactory) -
     others = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     (packages / "others.pth").write_text("\n".join(others))
     words = ["install", "--quiet", "--no-deps", "--no-index", "--ignore-installed", *map(str, wheels)]
-    subprocess.run([folder / "bin" / "python", "-m", "pip", *words], env=_environment(), check=True, timeout=PATIENCE_S)
+    run_outside(folder, folder / "bin" / "python", "-m", "pip", *words, timeout_s=PATIENCE_S).check_returncode()
     return folder / "bin"
 
 
@@ -78,22 +78,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _environment(*paths: Path) -> dict[str, str]:
-    """Return the variables of a user's shell, with these folders in PYTHONPATH."""
-    variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    return {**variables, "PYTHONPATH": os.pathsep.join(map(str, paths))} if paths else variables
-
-
 def _run(command: Sequence[str], folder: Path, *words: str, ends: Sequence[int] = (EXIT_DONE,)) -> str:
-    done = subprocess.run(
-        [*command, *words],
-        cwd=folder,
-        env=_environment(folder),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE_S,
-    )
+    """Run a command of a user who has the folder in PYTHONPATH."""
+    done = run_outside(folder, *command, *words, timeout_s=PATIENCE_S, PYTHONPATH=str(folder))
     assert done.returncode in ends, done.stdout + done.stderr
     return done.stdout
 

@@ -4,42 +4,28 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
-import sysconfig
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.outside import make_environment, run_outside
 from tests.tree import ROOT
 
 NOT_COPIED = shutil.ignore_patterns("__pycache__", "runs", "build", "*.egg-info")
 
 
-def _done(folder: Path, *words: str | Path, **environment: str) -> str:
+def _done(folder: Path, *words: str | Path, **variables: Any) -> str:
     """Execute a command in a folder, and return what it prints."""
-    own = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MYPYPATH")}
-    done = subprocess.run(
-        list(map(str, words)), cwd=folder, env={**own, **environment}, capture_output=True, text=True, timeout=280
-    )
+    done = run_outside(folder, *words, **variables)
     return done.stdout + done.stderr if done.returncode else done.stdout
-
-
-def environment(folder: Path, *paths: Path) -> tuple[Path, Path]:
-    """Make an environment with this environment's packages and these paths. Return its Python and its packages."""
-    _done(folder.parent, sys.executable, "-m", "venv", "--without-pip", folder)
-    packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
-    others = [path for path in sys.path if path.endswith("-packages")]
-    (packages / "more.pth").write_text("\n".join([*map(str, paths), *others]))
-    return folder / "bin" / "python", packages
 
 
 @pytest.mark.long
 def test_examples_pass_the_strict_checks_of_a_user(tmp_path: Path) -> None:
-    python, _ = environment(tmp_path / "env", ROOT / "src", ROOT / "softswitch" / "src")
+    python, _ = make_environment(tmp_path / "env", ROOT / "src", ROOT / "softswitch" / "src")
     user = tmp_path / "user"
     shutil.copytree(ROOT / "examples", user / "examples", ignore=NOT_COPIED)
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
@@ -68,7 +54,7 @@ def test_editable_installation_is_a_path_with_the_package_alone(tmp_path: Path) 
     (copy / "src" / "sfc_testbed").symlink_to((ROOT / "src" / "sfc_testbed").readlink())
     (copy / "sfc_testbed").mkdir()
     shutil.copy(ROOT / "sfc_testbed" / "__init__.py", copy / "sfc_testbed")
-    python, packages = environment(tmp_path / "env")
+    python, packages = make_environment(tmp_path / "env")
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check")
     printed = _done(tmp_path, python, "-m", "pip", "install", *options, "-e", copy, SETUPTOOLS_USE_DISTUTILS="stdlib")
     if "bdist_wheel" in printed or "dist_info" in printed:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import sfc_testbed as sfc
+from tests.outside import run_outside
 from tests.testbed import running
 from tests.tree import ROOT
 
@@ -29,9 +29,7 @@ LIVE = "A live network"
 def _typed(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run code as a script in a folder outside the tree, without its path."""
     (folder / "mine.py").write_text(code)
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    words = [sys.executable, "-W", "error", "mine.py"]
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=200)
+    return run_outside(folder, sys.executable, "-W", "error", "mine.py")
 
 
 @pytest.mark.parametrize("name", [name for name in SECTIONS if name != LIVE])

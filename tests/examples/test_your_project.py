@@ -4,15 +4,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
-from tests.test_types import environment
+from tests.outside import make_environment, run_outside
 from tests.tree import ROOT
 
 TEMPLATE = ROOT / "examples" / "your-project"
@@ -21,18 +20,9 @@ _BUILD_ENVIRONMENT = {"SETUPTOOLS_USE_DISTUTILS": "stdlib"}
 """Debian's setuptools 66, which reads the layout of its own distutils. Python 3.12 and later ignore the variable."""
 
 
-def _done(folder: Path, *words: str | Path, **environment: str) -> str:
+def _done(folder: Path, *words: str | Path, **variables: Any) -> str:
     """Execute a command in a folder and return what it prints. It must succeed."""
-    own = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTEST_ADDOPTS")}
-    done = subprocess.run(
-        list(map(str, words)),
-        cwd=folder,
-        env={**own, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-    )
+    done = run_outside(folder, *words, **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -48,7 +38,7 @@ def _repository(folder: Path) -> Path:
 
 def _environment(folder: Path) -> Path:
     """Make an environment that has this environment's packages and the testbed, and return its `bin`."""
-    python, _ = environment(folder, ROOT, ROOT / "softswitch" / "src")
+    python, _ = make_environment(folder, ROOT, ROOT / "softswitch" / "src")
     command = folder / "bin" / "sfc-testbed"
     command.write_text(_COMMAND.format(python=python))
     command.chmod(0o755)

@@ -10,7 +10,6 @@ import pytest
 
 from sfc_testbed.telemetry.captures.clock import CaptureClock
 from sfc_testbed.telemetry.captures.pcapng import CaptureWriter
-from sfc_testbed.wire.bts import pack_frame as pack_bts
 from sfc_testbed.wire.pfc import pack_frame as pack_pfc
 from sfc_testbed.wire.roce.packets import (
     CNP_RESERVED,
@@ -21,7 +20,7 @@ from sfc_testbed.wire.roce.packets import (
     pack_psn_word,
     pack_selective,
 )
-from tests.wire.test_bts import EXAMPLE
+from tests.wire.test_bts import EXAMPLE, frame_of
 from tests.wire.test_roce import framer
 
 FRAMES = {
@@ -34,7 +33,7 @@ FRAMES = {
     ),
     "cnp": framer(0xC0).frame(Opcode.CNP, pack_psn_word(0), CNP_RESERVED, becn=True),
     "pfc": pack_pfc(0x0200_0000_0001, {3: 65535}),
-    "bts": pack_bts(EXAMPLE, destination_mac=1, source_mac=2, congested_ip=0x0A000002, paused_ip=0x0A000001),
+    "bts": frame_of(EXAMPLE),
 }
 ROCE = "eth:ethertype:ip:udp:infiniband"
 EXPECTED = {
