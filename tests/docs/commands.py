@@ -81,7 +81,6 @@ def bare(words: Sequence[str]) -> list[str]:
 
 
 def blocks_of(page: str) -> Iterator[Block]:
-    """Yield all fenced blocks of a page."""
     for fence in _FENCE.finditer(_read(page)):
         yield Block(fence["kind"], fence["text"])
 

@@ -12,12 +12,10 @@ from sfc_testbed.analysis.report.plot_data import DATA
 
 
 def plots_of(page: str) -> list[dict[str, Any]]:
-    """Return the data of each plot of a page."""
     return [json.loads(data) for data in re.findall(f"{DATA}(.*?)</script>", page)]
 
 
 def legend_of(plot: dict[str, Any]) -> list[str]:
-    """Return the labels of a plot's legend."""
     items = [item for panel in plot["panels"] for item in panel["items"] if item.get("in_legend")]
     return list(dict.fromkeys(item["label"] for item in items))
 
