@@ -9,6 +9,7 @@ from sfc_testbed.hosts.transport.congestion.powertcp import Powertcp
 from sfc_testbed.hosts.transport.congestion.telemetry import STAMP_MODULUS_NS, HopTelemetry
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from tests.hosts.transport.algorithm import GBPS, control
+from tests.hosts.transport.congestion.test_hpcc import hop
 from tests.hosts.transport.fake_star import FakeStar
 
 
@@ -16,10 +17,6 @@ def ack(powertcp: Powertcp, *hops: HopTelemetry, acked: int = 0, sent: int = 0) 
     """Return the rate in Gb/s after an acknowledgement with telemetry."""
     powertcp.on_ack(AckSample(0, 0, None, False, None, hops, acked, sent), 0)
     return powertcp.rate_bps / GBPS
-
-
-def hop(time_us: int, sent_bytes: int, queue_bytes: int = 0, gbps: int = 100) -> HopTelemetry:
-    return HopTelemetry(gbps * GBPS, time_us * 1_000, sent_bytes, queue_bytes)
 
 
 def test_rates_follow_the_hand_computed_sequence() -> None:
