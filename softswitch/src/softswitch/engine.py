@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Runs softswitch's C engine inside this process, for the virtual clock and for tests.
 
-Owns the ctypes interface to `src/switch/{fabric,switch}.h`. It must not know what a program does or read a clock.
+Owns the ctypes interface to `c/switch/{fabric,switch}.h`. It must not know what a program does or read a clock.
 Times are integers in nanoseconds on the caller's clock. An engine or fabric may be used by one thread only.
 """
 
@@ -45,7 +45,7 @@ TELEMETRY_RECORD = np.dtype(
         ("high_water_bytes", "<u8"),
     ]
 )
-"""A row of queue telemetry as the C code writes it, in memory and in files; see `src/traffic/telemetry.h`."""
+"""A row of queue telemetry as the C code writes it, in memory and in files; see `c/traffic/telemetry.h`."""
 
 DEPARTURE_RECORD = np.dtype(
     [("due_ns", "<i8"), ("offset", "<u4"), ("length", "<u4"), ("port", "<i4"), ("engine", "<i4"), ("tail", "<i8")]
@@ -267,7 +267,7 @@ class SwitchEngine:
         return np.frombuffer(ctypes.string_at(address, count * TELEMETRY_RECORD.itemsize), TELEMETRY_RECORD)
 
     def statistics(self) -> dict[str, Any]:
-        """Return the counters since creation; `src/switch/statistics.c` lists the keys."""
+        """Return the counters since creation; `c/switch/statistics.c` lists the keys."""
         self._library.sw_switch_statistics(self._handle, self._ready_text())
         values: dict[str, Any] = json.loads(ctypes.string_at(self._text.bytes, self._text.length))
         return values
@@ -314,7 +314,7 @@ class Fabric:
     Causality is the caller's duty: it must not hand over a frame for a time that was run already. A caller whose
     hosts take at least T to answer runs the fabric for T, then hands over all answers to that step.
     At equal times switch events come before the caller's frames. The order of a switch's events is that of
-    `src/switch/switch.h`.
+    `c/switch/switch.h`.
     """
 
     def __init__(self) -> None:

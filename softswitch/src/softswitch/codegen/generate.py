@@ -39,7 +39,7 @@ _TOLERATED = (
 def generate(json_path: Path, *, logs: bool = False) -> str:
     """Return the C code of a compiled P4 program (v1model). Raises CodegenError, also for text that is not JSON.
 
-    With `logs` the code logs the way of every packet; it needs SW_PACKET_LOG (src/runtime/packet_log.h).
+    With `logs` the code logs the way of every packet; it needs SW_PACKET_LOG (c/runtime/packet_log.h).
     """
     program = load_program(read_document(json_path.read_bytes(), str(json_path)), json_path.stem)
     out = Writer(logs=logs)

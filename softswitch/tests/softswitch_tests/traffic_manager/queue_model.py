@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """A reference model of a port's queues and wire in Python, with fractions, for comparison with the C code.
 
-Written from the contract in `src/traffic/{traffic_manager,telemetry}.h`, not from the code; clarity before speed.
+Written from the contract in `c/traffic/{traffic_manager,telemetry}.h`, not from the code; clarity before speed.
 """
 
 from collections import deque

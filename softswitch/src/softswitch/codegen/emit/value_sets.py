@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Packs a select key into the 64-bit words of a parser value set (src/runtime/value_set.h). It must not know states.
+"""Packs a select key into the 64-bit words of a parser value set (c/runtime/value_set.h). It must not know states.
 
 A value is the concatenation of the key's elements without padding. It fills words from the least significant bit of
 the last word on.
