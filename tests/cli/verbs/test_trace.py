@@ -15,27 +15,18 @@ import pytest
 from sfc_testbed.analysis.report.slow_table import slow_table
 from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.cli.app import main
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
-from sfc_testbed.testbed.execution.execute import execute
-from sfc_testbed.testbed.plan.plan import plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
 from tests.conftest import Refused
+from tests.testbed.incasts import plan_virtual, run_incast, run_plan
 
-PLACES = "h1,tor1,spine1,spine2,tor2,h16"
+PLACES = ("h1", "tor1", "spine1", "spine2", "tor2", "h16")
 SMALL = ("message_bytes=150000",)
 EARLY = ("switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
-
-
-def _run(out: Path, settings: tuple[str, ...], captures: tuple[str, ...] = ()) -> Path:
-    plan = plan_run(RunSpec("incast", clock="virtual", settings=parse_settings(settings), captures=captures))
-    return execute(plan, out, Silent(), page=False).folder
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a run with captures at all nodes on the flow's path."""
-    return _run(tmp_path_factory.mktemp("runs"), (*SMALL, *EARLY), tuple(PLACES.split(",")))
+    return run_incast(tmp_path_factory.mktemp("runs"), "sfc", *SMALL, *EARLY, captures=PLACES).folder
 
 
 @pytest.fixture
@@ -85,7 +76,7 @@ def test_without_captures_the_necessary_option_is_named(
 ) -> None:
     """The newest run is used if `--run` is missing."""
     monkeypatch.chdir(tmp_path)
-    _run(tmp_path / "runs", (*SMALL, "degree=2"))
+    run_incast(tmp_path / "runs", "sfc", *SMALL, "degree=2")
     assert main(["trace", "1"]) == 0
     output = capsys.readouterr().out
     assert {event for _, event in _lines(output)} == {"ready", "received", "acknowledged"}
@@ -101,7 +92,7 @@ def test_without_captures_the_necessary_option_is_named(
 
 
 def test_a_flow_is_ready_before_anything_of_it_is_received(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    folder = _run(tmp_path, EARLY)
+    folder = run_incast(tmp_path, "sfc", *EARLY).folder
     for number in range(1, 9):
         assert main(["trace", str(number), "--run", str(folder)]) == 0
         lines = _lines(capsys.readouterr().out)
@@ -141,17 +132,15 @@ def test_bad_input_is_one_line(words: list[str], reason: str, folder: Path, refu
     refused(["trace", *words, "--run", folder], reason)
 
 
-def test_the_slowest_chain_of_an_iteration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_slowest_chain_of_an_iteration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], refused: Refused
+) -> None:
     """The chain of a ring of three ranks has its four steps. A flow and a chain together are refused."""
-    words = ("ranks=3", "bytes=9000", "iterations=2")
-    spec = RunSpec("collective", clock="virtual", settings=parse_settings(words))
-    folder = execute(plan_run(spec), tmp_path, Silent(), page=False).folder
+    plan = plan_virtual("collective", "sfc", "ranks=3", "bytes=9000", "iterations=2")
+    folder = run_plan(plan, tmp_path).folder
     assert main(["trace", "--critical", "1/2", "--run", str(folder)]) == 0
     rows = re.findall(r"^ +\d+ +(\d) +h\d+ +h\d+ +3 KB", capsys.readouterr().out, re.MULTILINE)
     assert rows == ["1", "2", "3", "4"]
-    for arguments, message in (
-        (["--critical", "1/3"], "there are 1/1 to 1/2"),
-        (["1", "--critical", "1/1"], "trace needs a flow number, slowest, or --critical JOB/ITERATION"),
-    ):
-        assert main(["trace", *arguments, "--run", str(folder)]) == 2
-        assert message in capsys.readouterr().err
+    needed = "trace needs a flow number, slowest, or --critical JOB/ITERATION"
+    refused(["trace", "--critical", "1/3", "--run", folder], "there are 1/1 to 1/2")
+    refused(["trace", "1", "--critical", "1/1", "--run", folder], needed)

@@ -14,17 +14,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.listed import LISTED
 from sfc_testbed.scenarios.traffic.cdf_files import format_hpcc_cdf
 from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME
 from sfc_testbed.scenarios.traffic.sizes import WORKLOADS, load_sizes
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.execution.execute import StoredRun
 from sfc_testbed.testbed.execution.hpcc_export import export_hpcc
-from sfc_testbed.testbed.plan.plan import plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
+from tests.testbed.incasts import plan_virtual, run_plan, write_flows
 
 SETTINGS = ("arrivals_us=60", "warmup_us=10", "cooldown_us=10", "load=0.2", "incast_load=0.3", "incast_degree=7",
             "incast_spacing=even", "sizes=storage")  # fmt: skip
@@ -32,14 +29,12 @@ SETTINGS = ("arrivals_us=60", "warmup_us=10", "cooldown_us=10", "load=0.2", "inc
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
-    request = RunSpec("datacentre", scheme="irn", clock="virtual", seed=3, settings=parse_settings(SETTINGS))
-    return execute(plan_run(request), tmp_path_factory.mktemp("runs"), Silent(), page=False)
+    return run_plan(plan_virtual("datacentre", "irn", *SETTINGS, seed=3), tmp_path_factory.mktemp("runs"))
 
 
 def test_the_stored_list_replays_under_another_scheme(finished: StoredRun) -> None:
-    replay = RunSpec("datacentre", scheme="sfc", clock="virtual", seed=99, flow_file=finished.folder / FILE_NAME)
-    plan = plan_run(replay)
-    original = plan_run(RunSpec("datacentre", scheme="irn", clock="virtual", seed=3, settings=parse_settings(SETTINGS)))
+    plan = plan_virtual("datacentre", "sfc", seed=99, flow_file=finished.folder / FILE_NAME)
+    original = plan_virtual("datacentre", "irn", *SETTINGS, seed=3)
     assert plan.flows == original.flows
     assert plan.config.measured_window_us == original.config.measured_window_us == (10.0, 50.0)
     assert str(finished.folder / FILE_NAME) in plan.config.command
@@ -53,8 +48,8 @@ def test_exported_files_equal_the_traces_and_can_be_replayed(finished: StoredRun
     Each flow of a pair of hosts has its own source port.
     """
     flow, fct, cdf = export_hpcc(finished.folder, tmp_path)
-    plan = plan_run(RunSpec("datacentre", clock="virtual", seed=3, settings=parse_settings(SETTINGS)))
-    replay = plan_run(RunSpec("datacentre", clock="virtual", flow_file=flow))
+    plan = plan_virtual("datacentre", "sfc", *SETTINGS, seed=3)
+    replay = plan_virtual("datacentre", flow_file=flow)
     first, second = ([(f.src, f.dst, f.size_bytes, f.start_ns) for f in flows] for flows in (plan.flows, replay.flows))
     assert first == second
     hosts = plan.topology.host
@@ -93,7 +88,7 @@ def test_every_exported_distribution_is_strictly_increasing(name: str) -> None:
 
 def test_a_replay_has_no_distribution_of_its_own(finished: StoredRun, tmp_path: Path) -> None:
     listed = finished.folder / FILE_NAME
-    plan = plan_run(RunSpec("datacentre", clock="virtual", flow_file=listed))
+    plan = plan_virtual("datacentre", flow_file=listed)
     assert plan.config.flow_file == listed
     folder = _copy(finished, tmp_path, flow_file=str(listed))
     assert [path.name for path in export_hpcc(folder, tmp_path / "out")] == ["flow.txt", "fct.txt"]
@@ -114,36 +109,29 @@ def _copy(run: StoredRun, tmp_path: Path, **changed: object) -> Path:
     return folder
 
 
-def _listed(tmp_path: Path, *lines: str) -> Path:
-    path = tmp_path / "mine.csv"
-    path.write_text("\n".join(["src,dst,size_bytes,start_ns,tag", *lines, ""]))
-    return path
-
-
 def test_a_list_needs_no_scenario(tmp_path: Path) -> None:
-    listed = _listed(tmp_path, "h1,h16,500,0,a", "h2,h3,500,30000000,a")
-    plan = plan_run(RunSpec(LISTED.name, clock="virtual", flow_file=listed))
+    listed = write_flows(tmp_path / "mine.csv", "h1,h16,500,0,a", "h2,h3,500,30000000,a")
+    plan = plan_virtual(LISTED.name, flow_file=listed)
     assert (plan.config.scenario, plan.topology.name, len(plan.flows)) == ("flows", "clos", 2)
     assert plan.config.duration_ms == 30 + 20
     assert plan.config.command.startswith("./runner.py run --scheme sfc --clock virtual --scale ci")
-    star = RunSpec(LISTED.name, clock="virtual", flow_file=listed, topology="star", settings={"topology.hosts": 16})
-    assert plan_run(star).topology.name == "star"
+    star = plan_virtual(LISTED.name, "sfc", "topology.hosts=16", flow_file=listed, topology="star")
+    assert star.topology.name == "star"
 
 
 @pytest.mark.parametrize("scenario", ["incast", LISTED.name])
 def test_settings_of_traffic_are_refused_beside_a_list(scenario: str, tmp_path: Path) -> None:
     """Traffic settings would have no effect on a list; network settings do."""
-    listed = _listed(tmp_path, "h1,h2,500,0,a")
-    settings = ("topology.hosts_per_tor=2", "degree=2")
-    plan = plan_run(RunSpec(scenario, clock="virtual", flow_file=listed, settings=parse_settings(settings[:1])))
+    listed = write_flows(tmp_path / "mine.csv", "h1,h2,500,0,a")
+    plan = plan_virtual(scenario, "sfc", "topology.hosts_per_tor=2", flow_file=listed)
     assert (len(plan.topology.hosts), plan.config.workload) == (4, {})
     with pytest.raises(UsageError, match=r"^--set degree: --flows sets the traffic, .*; leave it out$"):
-        plan_run(RunSpec(scenario, clock="virtual", flow_file=listed, settings=parse_settings(settings)))
+        plan_virtual(scenario, "sfc", "topology.hosts_per_tor=2", "degree=2", flow_file=listed)
 
 
 def test_a_list_has_no_scale_and_no_scenario(tmp_path: Path) -> None:
-    request = RunSpec(LISTED.name, clock="virtual", flow_file=_listed(tmp_path, "h1,h2,500,0,a"), scale="paper")
+    listed = write_flows(tmp_path / "mine.csv", "h1,h2,500,0,a")
     with pytest.raises(UsageError, match=r"^--scale paper: flows from a file have no scale; leave it out"):
-        plan_run(request)
+        plan_virtual(LISTED.name, flow_file=listed, scale="paper")
     with pytest.raises(UsageError, match="unknown scenario 'flows'"):
-        plan_run(RunSpec(LISTED.name, clock="virtual"))
+        plan_virtual(LISTED.name)

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from sfc_testbed.request.network_file import read_network_file
-from sfc_testbed.request.spec import RunSpec, config_of
+from sfc_testbed.request.spec import RunConfig, RunSpec, config_of
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.execution.execute import StoredRun
 from sfc_testbed.testbed.execution.hpcc_export import export_hpcc
 from sfc_testbed.testbed.execution.network_export import export_network
 from sfc_testbed.testbed.execution.stored_flows import stored_topology
 from sfc_testbed.testbed.jobs.job import JOB, Job
 from sfc_testbed.testbed.plan.plan import plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
 from sfc_testbed.testbed.sweep.sweep import SweepFile, jobs_of, read_sweep
+from tests.testbed.incasts import run_plan
 
 NETWORK = json.dumps(
     {
@@ -45,28 +45,31 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     path.write_text(NETWORK)
     plan = plan_run(_request(path))
     path.unlink()
-    return execute(plan, folder, Silent(), page=False)
+    return run_plan(plan, folder)
+
+
+def _config(run: StoredRun) -> RunConfig:
+    return config_of((run.folder / "config.json").read_text())
 
 
 def test_a_run_completes_on_the_network_of_a_file(finished: StoredRun) -> None:
     assert finished.result.verdict == "faithful"
     assert finished.result.flows.completed == 2
-    config = config_of((finished.folder / "config.json").read_text())
+    config = _config(finished)
     assert config.topology == "net.json"
     assert "net.json: 3 of 4 links have no rate" in config.setting_warnings[0]
     assert f"--topology {finished.folder.parent}/net.json" in config.command
 
 
 def test_a_stored_run_has_its_network_although_the_file_is_gone(finished: StoredRun) -> None:
-    config = config_of((finished.folder / "config.json").read_text())
-    topology = stored_topology(config)
+    topology = stored_topology(_config(finished))
     assert [host.name for host in topology.hosts] == ["h1", "h2", "web"]
     assert topology == plan_run(_again(finished)).topology
 
 
 def _again(finished: StoredRun) -> RunSpec:
-    config = config_of((finished.folder / "config.json").read_text())
-    return RunSpec("incast", "irn", clock="virtual", settings=SETTINGS, network_file=config.network_file)
+    network_file = _config(finished).network_file
+    return RunSpec("incast", "irn", clock="virtual", settings=SETTINGS, network_file=network_file)
 
 
 def test_the_exported_network_is_read_again(finished: StoredRun, tmp_path: Path) -> None:
@@ -91,34 +94,27 @@ def test_the_text_travels_with_a_job(tmp_path: Path) -> None:
     assert len(plan_run(again.request).topology.hosts) == 3
 
 
+def _sweep(folder: Path, **more: object) -> SweepFile:
+    words = {"name": "nets", "scenario": "incast", "schemes": ["irn"], "settings": SETTINGS, **more}
+    (folder / "sweep.yaml").write_text(json.dumps(words))
+    return read_sweep(folder / "sweep.yaml")
+
+
 def test_a_sweep_has_files_as_an_axis(tmp_path: Path) -> None:
     """Paths are relative to the file of the sweep. Equal files in two folders are one run."""
     for name in ("one", "two", "three"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "net.json").write_text(NETWORK)
     (tmp_path / "three" / "net.json").write_text(NETWORK.replace("2us", "3us"))
-    sweep = {
-        "name": "nets",
-        "scenario": "incast",
-        "schemes": ["irn"],
-        "settings": SETTINGS,
-        "axes": {"topology.file": ["one/net.json", "two/net.json", "three/net.json"]},
-    }
-    (tmp_path / "sweep.yaml").write_text(json.dumps(sweep))
-    jobs = jobs_of(read_sweep(tmp_path / "sweep.yaml"))
+    axes = {"topology.file": ["one/net.json", "two/net.json", "three/net.json"]}
+    jobs = jobs_of(_sweep(tmp_path, axes=axes))
     assert len(jobs) == 3
     assert jobs[0].key == jobs[1].key != jobs[2].key
 
 
 def test_a_sweep_has_one_file_as_its_topology(tmp_path: Path) -> None:
     (tmp_path / "net.json").write_text(NETWORK)
-    text = json.dumps(
-        {"name": "n", "scenario": "incast", "schemes": ["irn"], "topology": "net.json", "settings": SETTINGS}
-    )
-    (tmp_path / "sweep.yaml").write_text(text)
-    sweep = read_sweep(tmp_path / "sweep.yaml")
-    assert isinstance(sweep, SweepFile)
-    [job] = jobs_of(sweep)
+    [job] = jobs_of(_sweep(tmp_path, topology="net.json"))
     assert job.request.topology == str(tmp_path / "net.json")
 
 

@@ -6,24 +6,18 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 from sfc_testbed.telemetry.schema import FLOWS, QUEUES, SIGNALS, TraceSchema
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.execution.execute import StoredRun
 from sfc_testbed.testbed.execution.perfetto_export import TIMELINE_FILE, export_perfetto
-from sfc_testbed.testbed.recording.outcome import Silent
 from tests.analysis.timeline.reading import Timeline, read_timeline
-from tests.testbed.incasts import plan_incast
+from tests.testbed.incasts import run_incast
 
 SMALL = ("degree=4", "message_bytes=100000", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
-
-
-def _run(out: Path, scheme: str, *settings: str, **more: Any) -> StoredRun:
-    return execute(plan_incast(scheme, *SMALL, *settings, **more), out, Silent(), page=False)
 
 
 def _timeline(run: StoredRun, out: Path) -> Timeline:
@@ -36,7 +30,7 @@ def _timeline(run: StoredRun, out: Path) -> Timeline:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> StoredRun:
     """Execute an incast that SFC pauses."""
-    return _run(tmp_path_factory.mktemp("runs"), "sfc", "transport.cc_trace_ns=2000")
+    return run_incast(tmp_path_factory.mktemp("runs"), "sfc", *SMALL, "transport.cc_trace_ns=2000")
 
 
 def test_the_timeline_has_every_flow_bts_and_pause_of_the_traces(finished: StoredRun, tmp_path: Path) -> None:
@@ -79,7 +73,7 @@ def test_the_highest_count_of_a_buffer_is_that_of_the_result(finished: StoredRun
 
 @pytest.mark.parametrize("scheme", ["irn", "gbn", "pfc", "sfc-p", "ndp", "irn+qcn"])
 def test_every_kind_of_scheme_has_a_timeline(scheme: str, tmp_path: Path) -> None:
-    run = _run(tmp_path, scheme, "switch.pfc_alpha=0.001", captures=("tor1",))
+    run = run_incast(tmp_path, scheme, *SMALL, "switch.pfc_alpha=0.001", captures=("tor1",))
     timeline = _timeline(run, tmp_path / "out")
     flows = [flow for flow in timeline.slices if flow.place[-1] == "flows" and flow.depth == 0]
     assert len(flows) == 4

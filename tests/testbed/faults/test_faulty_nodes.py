@@ -9,22 +9,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sfc_testbed.analysis.results.result import RunResult, counted
+from sfc_testbed.analysis.results.result import counted
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.plan import plan_run
-from tests.testbed.incasts import run_incast, trace
+from tests.testbed.incasts import assert_all_arrived, run_incast, trace
 
 # A 24:1 incast into h50 in a buffer so small that PFC reaches back to the senders.
 PFC = ("topology.hosts_per_tor=25", "degree=24", "switch.buffer_bytes=1000000")
 SCHEMES = ("gbn", "irn", "sfc", "sfc-p", "sfc+hpcc")
-
-
-def _check_all_arrived(result: RunResult) -> None:
-    assert (result.flows.completed, result.flows.corrupted) == (result.flows.total, 0)
-    assert result.unexplained_loss == 0
-    assert counted(result.packets).in_flight == 0
-    assert result.verdict == "faithful"
 
 
 _STALL = "stall:{},at=30us,for=40us"
@@ -46,7 +39,7 @@ def test_an_incast_survives_a_restart_or_a_stall(
     fault: str, scheme: str, settings: tuple[str, ...], drops: set[str], tmp_path: Path
 ) -> None:
     result = run_incast(tmp_path, scheme, *settings, faults=(fault,)).result
-    _check_all_arrived(result)
+    assert_all_arrived(result)
     assert counted(result.drops).keys() == drops
     assert counted(result.flows.packets_resent) > 0 or fault.startswith("stall")
 
@@ -56,13 +49,13 @@ def test_switches_route_around_a_restarting_spine_if_they_detect_it(tmp_path: Pa
     spec = "restart:spine1,at=30us,down=60us"
     aware, unaware = (run_incast(tmp_path, scheme, faults=(f,)).result for f in (f"{spec},detect=5us", spec))
     for result in (aware, unaware):
-        _check_all_arrived(result)
+        assert_all_arrived(result)
     assert counted(aware.drops)["restart"] < counted(unaware.drops)["restart"]
 
 
 def test_counts_from_before_a_restart_are_in_the_result(tmp_path: Path) -> None:
     run = run_incast(tmp_path, faults=("restart:tor2,at=60us,down=0us",))
-    _check_all_arrived(run.result)
+    assert_all_arrived(run.result)
     signals = trace(run, "signals")
     sent = signals.filter(pl.col("switch") == "tor2")["sent_us"]
     assert sent.min() < 60 < sent.max()  # type: ignore[operator]
@@ -73,7 +66,7 @@ def test_paused_peers_continue_after_a_restart(tmp_path: Path) -> None:
     """The restarted switch never resumes the peers that it had paused, so their pause quanta have to expire."""
     results = [run_incast(tmp_path, "pfc", *PFC, faults=f).result for f in ((), ("restart:tor2,at=100us",))]
     for result in results:
-        _check_all_arrived(result)
+        assert_all_arrived(result)
         assert counted(result.pfc).sent > 0
     assert counted(results[1].drops).keys() == {"restart"}
 
@@ -87,7 +80,7 @@ def test_goodput_is_zero_during_a_stall_of_the_receivers_switch(tmp_path: Path) 
     after = goodput.filter(pl.col("from_us") >= 130)
     assert within["delivered_bytes"].sum() == 0
     assert after["delivered_bytes"].sum() > 0
-    _check_all_arrived(run.result)
+    assert_all_arrived(run.result)
 
 
 @pytest.mark.parametrize(

@@ -11,22 +11,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.model.flow import FlowRequest, joined_delay_ns
 from sfc_testbed.scenarios.traffic.flow_file import format_flows
-from sfc_testbed.testbed.execution.execute import execute
 from sfc_testbed.testbed.flows.ideal import IdealTimes, ideal_times_ns
 from sfc_testbed.testbed.flows.waits import ideal_waits
 from sfc_testbed.testbed.plan.checks import numbered
-from sfc_testbed.testbed.plan.plan import plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
 from sfc_testbed.topologies.shapes import shape
+from tests.testbed.incasts import plan_virtual, run_plan, write_flows
 
 NETWORK = shape("star", {"hosts": 4}).build()
 HOSTS = [host.name for host in NETWORK.hosts]
 PAYLOAD_BYTES = 1_000
-SPRAYED = parse_settings(("topology.hosts_per_tor=8", "topology.spines=4", "transport.payload_bytes=4000"))
+SPRAYED = ("topology.hosts_per_tor=8", "topology.spines=4", "transport.payload_bytes=4000")
 
 
 def _bound(*requests: FlowRequest) -> tuple[float, IdealTimes]:
@@ -61,14 +57,11 @@ def test_the_time_begins_with_the_first_ready_message_of_the_tag() -> None:
     assert bound_ns == pytest.approx(times.acknowledged[2], abs=1)
 
 
-def _run(folder: Path, requests: list[FlowRequest], scheme: str, *network: str) -> list[float]:
+def _run(folder: Path, requests: list[FlowRequest], scheme: str) -> list[float]:
     """Run the messages in virtual time, and return the slowdown of each tag's completion."""
     flow_file = folder / "messages.csv"
     flow_file.write_text(format_flows(numbered(requests, shape("clos", {"hosts_per_tor": 4}).build()), None))
-    spec = RunSpec(
-        "flows", scheme, clock="virtual", topology="clos", settings=parse_settings(network), flow_file=flow_file
-    )
-    result = execute(plan_run(spec), folder, Silent(), page=False).result
+    result = run_plan(plan_virtual("flows", scheme, topology="clos", flow_file=flow_file), folder).result
     assert result.verdict == "faithful"
     return [figures.slowdown for figures in result.completion.values() if figures.slowdown is not None]
 
@@ -113,11 +106,9 @@ def test_no_run_is_faster_than_the_bound(
 
 def test_a_sprayed_flow_is_not_faster_than_its_ideal(tmp_path: Path) -> None:
     """The short last frame can take another path than the full frame before it, and so need not wait for it."""
-    flow_file = tmp_path / "pairs.csv"
     rows = [f"h{1 + number % 8},h{9 + number % 8},{4_001 + 37 * number},{20_000 * number},x" for number in range(60)]
-    flow_file.write_text("\n".join(["src,dst,size_bytes,start_ns,tag", *rows, ""]))
-    spec = RunSpec("flows", "ndp", clock="virtual", topology="clos", flow_file=flow_file, settings=SPRAYED)
-    result = execute(plan_run(spec), tmp_path, Silent(), page=False).result
+    flow_file = write_flows(tmp_path / "pairs.csv", *rows)
+    result = run_plan(plan_virtual("flows", "ndp", *SPRAYED, topology="clos", flow_file=flow_file), tmp_path).result
     assert result.verdict == "faithful"
     assert result.fct_slowdown["x"].below_one == 0
     assert result.fct_slowdown["x"].max == pytest.approx(1, abs=0.1)

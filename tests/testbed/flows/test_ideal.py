@@ -12,17 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.telemetry.reader import answer
 from sfc_testbed.testbed.flows.ideal import IdealTimes, PathChange, ideal_fct_ns, ideal_times_ns
 from sfc_testbed.testbed.plan.checks import numbered
-from sfc_testbed.testbed.plan.plan import plan_run
 from sfc_testbed.topologies import equal_paths
 from sfc_testbed.topologies.files.node_link import as_node_link
 from sfc_testbed.topologies.model import Topology, TopologyBuilder
-from tests.testbed.incasts import plan_incast, simulated
+from tests.testbed.incasts import plan_incast, plan_virtual, simulated
 
 GBPS = 10**9
 SIZES = (1, 999, 1_001, 3_000, 250_000)
@@ -66,7 +63,7 @@ def test_three_packets_by_hand() -> None:
 @pytest.mark.parametrize("topology", ["clos", "dumbbell", "star"])
 def test_the_ideal_of_many_flows_equals_that_of_each_flow(topology: str) -> None:
     settings = ("incast_degree=3", "arrivals_us=50", "topology.pass_latency_ns=70")
-    plan = plan_run(RunSpec("datacentre", clock="virtual", topology=topology, settings=parse_settings(settings)))
+    plan = plan_virtual("datacentre", "sfc", *settings, topology=topology)
     payload_bytes = plan.transport.payload_bytes
     alone = [ideal_fct_ns(plan.topology, flow.src, flow.dst, flow.size_bytes, payload_bytes) for flow in plan.flows]
     assert ideal_times_ns(plan.topology, plan.columns, payload_bytes).acknowledged.tolist() == alone

@@ -15,10 +15,9 @@ import pytest
 from sfc_testbed.analysis.results.result import RunResult
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import JobPlan, RunSpec
-from sfc_testbed.testbed.execution.execute import execute
 from sfc_testbed.testbed.flows.ideal import ideal_times_ns
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
+from tests.testbed.incasts import assert_all_arrived, plan_virtual, run_plan
 
 STAR = ("topology.hosts=8", "transport.payload_bytes=4000", "transport.ack_every=8", "transport.bdp_bytes=1000000")
 """Settings for one path between two hosts, a window that never stops a sender, and few acknowledgments."""
@@ -28,10 +27,10 @@ Time = Callable[[int], float]
 """Returns alpha + beta m in µs: the time of a message of m bytes on the idle path."""
 
 
-def _plan(*words: str, scheme: str = "irn", topology: str = "star") -> RunPlan:
+def _plan(*words: str) -> RunPlan:
     usual = (f"ranks={RANKS}", f"bytes={SIZE_BYTES}", "iterations=2", *STAR)
     settings = parse_settings(usual) | parse_settings(words)
-    return plan_run(RunSpec("collective", scheme, clock="virtual", topology=topology, settings=settings))
+    return plan_run(RunSpec("collective", "irn", clock="virtual", topology="star", settings=settings))
 
 
 def _ideal(*words: str) -> float:
@@ -81,10 +80,8 @@ FORMULAS: dict[tuple[str, str], Callable[[Time], float]] = {
 
 
 def _run(folder: Path, plan: RunPlan) -> RunResult:
-    result = execute(plan, folder, Silent(), page=False).result
-    assert result.verdict == "faithful"
-    assert result.flows.completed == result.flows.total
-    assert result.flows.corrupted == 0
+    result = run_plan(plan, folder).result
+    assert_all_arrived(result)
     return result
 
 
@@ -140,8 +137,8 @@ def test_the_busiest_expert_bounds_a_mixture_of_experts(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("scheme", ["irn", "sfc+hpcc"])
 def test_no_iteration_is_faster_than_its_bound(tmp_path: Path, words: tuple[str, ...], scheme: str) -> None:
-    settings = parse_settings(("bytes=200000", "iterations=3", "topology.hosts_per_tor=8", *words))
-    plan = plan_run(RunSpec("collective", scheme, clock="virtual", topology="clos", settings=settings))
+    settings = ("bytes=200000", "iterations=3", "topology.hosts_per_tor=8", *words)
+    plan = plan_virtual("collective", scheme, *settings, topology="clos")
     result = _run(tmp_path, plan)
     assert len(result.jobs) == len(plan.config.jobs)
     for job in result.jobs:
@@ -170,28 +167,23 @@ def test_no_iteration_over_slow_links_is_faster_than_its_bound(
     The short last frame of a message need not wait for the others either.
     """
     of_racks = () if topology == "rail" else ("bytes=60000", *_ONE_HOST_A_RACK)
-    settings = parse_settings(("iterations=2", *of_racks, *words))
-    spec = RunSpec(
-        "collective", "irn", clock="virtual", topology=topology, settings=settings, load_balancing=balancing, seed=2
-    )
-    [job] = _run(tmp_path, plan_run(spec)).jobs
+    settings = ("iterations=2", *of_racks, *words)
+    plan = plan_virtual("collective", "irn", *settings, topology=topology, load_balancing=balancing, seed=2)
+    [job] = _run(tmp_path, plan).jobs
     assert all(took_us is not None and took_us >= job.ideal_us for took_us in job.took_us)
 
 
 def test_jobs_of_a_flow_file_have_an_ideal_but_no_size(tmp_path: Path) -> None:
     """A file has the columns job, iteration, step and rank, but not the size that defines the bandwidths."""
-    run = execute(_plan(), tmp_path, Silent(), page=False)
-    spec = RunSpec(
-        "flows", "irn", clock="virtual", topology="star", settings=parse_settings(STAR),
-        flow_file=run.folder / "flows-input.csv",
-    )  # fmt: skip
-    [replayed] = plan_run(spec).config.jobs
+    run = run_plan(_plan(), tmp_path)
+    replay = plan_virtual("flows", "irn", *STAR, topology="star", flow_file=run.folder / "flows-input.csv")
+    [replayed] = replay.config.jobs
     [job] = _plan().config.jobs
     assert replayed == JobPlan(
         number=1, collective="", algorithm="", ranks=RANKS, size_bytes=None, bus_factor=None, iterations=2,
         ideal_us=job.ideal_us,
     )  # fmt: skip
-    [figures] = _run(tmp_path / "again", plan_run(spec)).jobs
+    [figures] = _run(tmp_path / "again", replay).jobs
     assert figures.took_us == run.result.jobs[0].took_us
     assert figures.busbw_gbytes_per_s is None
 

@@ -20,6 +20,7 @@ from sfc_testbed.testbed.plan.checks import numbered
 from sfc_testbed.testbed.plan.plan import plan_run
 from sfc_testbed.testbed.speed.dilation import with_dilation
 from sfc_testbed.topologies.shapes import shape
+from tests.testbed.incasts import plan_virtual
 
 NETWORK = shape("star", {"hosts": 4}).build()
 PAYLOAD_BYTES = 1_000
@@ -64,7 +65,7 @@ def test_a_ring_takes_its_steps_one_after_the_other(chunks: int) -> None:
     With several chunks a host sends others during the delivery.
     """
     settings = ("ranks=4", f"chunks={chunks}", "vector_bytes=400000", "topology.hosts_per_tor=2")
-    plan = plan_run(RunSpec("allreduce", "irn", clock="virtual", settings=parse_settings(settings)))
+    plan = plan_virtual("allreduce", "irn", *settings)
     times = ideal_times_ns(plan.topology, plan.flows, plan.transport.payload_bytes)
     chunk_ns, way_ns, rtt_ns = times.sent[-1], times.delivered[-1], times.acknowledged[-1]
     step_ns = max(chunks * chunk_ns, way_ns)

@@ -5,23 +5,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import pytest
 
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.catalogue import SCENARIOS
-from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
-
-
-def _plan(scenario: str, *settings: str, **more: Any) -> RunPlan:
-    return plan_run(RunSpec(scenario, clock="virtual", settings=parse_settings(settings), **more))
+from tests.testbed.incasts import plan_incast, plan_virtual
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_at_least_fifty_intervals_fit_into_a_run(scenario: str) -> None:
-    plan = _plan(scenario)
+    plan = plan_virtual(scenario)
     received, sent = Counter[str](), Counter[str]()
     for flow in plan.flows:
         received[flow.dst] += flow.size_bytes
@@ -37,16 +30,16 @@ def test_at_least_fifty_intervals_fit_into_a_run(scenario: str) -> None:
 )
 def test_the_interval_is_a_round_number(message_bytes: int, interval_ns: int) -> None:
     """A lone message at 100 Gb/s: 50 intervals of 1 us carry 625 KB, and no interval is shorter than 1 us."""
-    plan = _plan("incast", "degree=1", f"message_bytes={message_bytes}", "window_us=0")
+    plan = plan_incast("sfc", "degree=1", f"message_bytes={message_bytes}", "window_us=0")
     assert plan.transport.goodput_interval_ns == interval_ns
 
 
 def test_a_short_duration_shortens_the_interval() -> None:
-    assert _plan("incast", "message_bytes=1e9", duration_ms=1.0).transport.goodput_interval_ns == 20_000
+    assert plan_incast("sfc", "message_bytes=1e9", duration_ms=1.0).transport.goodput_interval_ns == 20_000
 
 
 @pytest.mark.parametrize("setting", ["transport.goodput_interval_ns=30000", "transport.goodput_interval_rtt=3"])
 def test_a_set_interval_is_used(setting: str) -> None:
-    plan = _plan("incast", setting)
+    plan = plan_incast("sfc", setting)
     assert plan.transport.goodput_interval_ns == 30_000
     assert plan.config.transport_settings["goodput_interval_ns"] == 30_000

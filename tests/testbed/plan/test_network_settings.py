@@ -18,10 +18,9 @@ from sfc_testbed.hosts.transport.algorithms import resolved
 from sfc_testbed.hosts.transport.messages import OutgoingMessage
 from sfc_testbed.telemetry.reader import answer
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.execution.execute import StoredRun
 from sfc_testbed.testbed.plan.plan import RunPlan
-from sfc_testbed.testbed.recording.outcome import Silent
-from tests.testbed.incasts import plan_incast, simulated
+from tests.testbed.incasts import plan_incast, run_plan, simulated, write_flows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +41,7 @@ def planned(scheme: str = "sfc", *settings: str, **request: Any) -> RunPlan:
 
 def execute_plan(plan: RunPlan, tmp_path: Path) -> tuple[StoredRun, dict[str, Any], pl.DataFrame]:
     """Execute a plan; return the run, its config.json and its flows."""
-    finished = execute(plan, tmp_path, Silent())
+    finished = run_plan(plan, tmp_path, page=True)
     config = json.loads((finished.folder / "config.json").read_text())
     return finished, config, pl.read_parquet(finished.folder / "flows.parquet")
 
@@ -224,8 +223,7 @@ def test_nics_with_different_rates_have_different_windows() -> None:
 
 
 def test_the_ideal_time_considers_a_nic_that_is_slower_than_its_link(tmp_path: Path) -> None:
-    flows = tmp_path / "one.csv"
-    flows.write_text("src,dst,size_bytes,start_ns,tag\nh2,h15,250000,0,lone\nh3,h13,999,90000,lone\n")
+    flows = write_flows(tmp_path / "two.csv", "h2,h15,250000,0,lone", "h3,h13,999,90000,lone")
     slower = "transport.line_rate_bps=40000000000"
     _, _, table = execute_plan(planned("sfc", MIXED, slower, flow_file=flows), tmp_path)
     assert table["slowdown"].to_list() == pytest.approx([1.0, 1.0], abs=1e-4)
@@ -250,8 +248,7 @@ def test_a_lone_flow_is_as_fast_as_its_slowest_link(
 
     Odd hosts have 100 Gb/s, even ones 50. Telemetry and time stamps make packets longer, and HPCC aims at 95 %.
     """
-    flows = tmp_path / "one.csv"
-    flows.write_text(f"src,dst,size_bytes,start_ns,tag\n{source},{receiver},250000,0,lone\n")
+    flows = write_flows(tmp_path / "one.csv", f"{source},{receiver},250000,0,lone")
     plan = planned(scheme, MIXED, flow_file=flows)
     assert plan.config.physics.nic_rates_bps == {100 * GBPS: 8, 50 * GBPS: 8}
     traces = simulated(plan, tmp_path).traces()

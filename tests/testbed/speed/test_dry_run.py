@@ -22,6 +22,7 @@ from sfc_testbed.testbed.recording.recorder import Recorder
 from sfc_testbed.testbed.speed import dry_run as dry_run_module
 from sfc_testbed.testbed.speed.dry_run import MOST_WORK, busiest_window, dry_run
 from sfc_testbed.testbed.virtual.simulation import simulate
+from tests.testbed.incasts import write_flows
 
 
 def _plan(scheme: str, *settings: str, faults: tuple[str, ...] = (), dilation: int | None = None) -> RunPlan:
@@ -81,8 +82,7 @@ def test_a_new_flow_control_changes_the_traffic(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_message_begins_at_both_its_ends(tmp_path: Path) -> None:
-    flow_file = tmp_path / "flows.csv"
-    flow_file.write_text("src,dst,size_bytes,start_ns,tag\nh1,h2,500,0,a\nh1,h3,90000,0,a\nh2,h3,500,40000,a\n")
+    flow_file = write_flows(tmp_path / "flows.csv", "h1,h2,500,0,a", "h1,h3,90000,0,a", "h2,h3,500,40000,a")
     traffic = dry_run(plan_run(RunSpec("incast", scheme="irn", topology="clos", flow_file=flow_file)))
     assert traffic.message_starts.sum(axis=0)[:4].tolist() == [2, 2, 2, 0]
     assert traffic.message_starts.sum(axis=1)[0] == 4

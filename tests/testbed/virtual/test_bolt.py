@@ -16,9 +16,8 @@ import polars as pl
 from sfc_testbed.analysis.results.result import counted
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.numbering import number_flows
-from sfc_testbed.testbed.execution.execute import StoredRun, execute
-from sfc_testbed.testbed.recording.outcome import Silent
-from tests.testbed.incasts import plan_incast, run_incast, trace
+from sfc_testbed.testbed.execution.execute import StoredRun
+from tests.testbed.incasts import plan_incast, run_incast, run_plan, trace
 
 DEGREE = 16
 INCAST = ("topology.hosts_per_tor=16", f"degree={DEGREE}", "message_bytes=500000", "window_us=0")
@@ -67,7 +66,7 @@ def share_after_the_end_of_another(folder: Path, *settings: str) -> float:
         FlowRequest(one.name, receiver, 1_500_000, 0, "short"),
         FlowRequest(other.name, receiver, 4_000_000, 0, "long"),
     ]
-    run = execute(replace(plan, flows=number_flows(flows)), folder, Silent(), page=False)
+    run = run_plan(replace(plan, flows=number_flows(flows)), folder)
     short, long = trace(run, "flows").sort("size_bytes").rows(named=True)
     goodput = trace(run, "goodput").filter(pl.col("flow_id") == long["flow_id"]).sort("from_us")
     after = goodput.filter(pl.col("from_us") >= short["finish_us"])["delivered_bytes"].head(5)

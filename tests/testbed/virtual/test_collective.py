@@ -17,21 +17,16 @@ from sfc_testbed.analysis.results.stored import load_run
 from sfc_testbed.cli.tracing import critical_chain
 from sfc_testbed.reproduction.model.quantities import BUS_BANDWIDTH, ITERATION_SLOWDOWN, ITERATION_TIME
 from sfc_testbed.request.extensions import use
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import BARRIER_TAG, RunSpec
+from sfc_testbed.request.spec import BARRIER_TAG
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.execution.execute import execute
-from sfc_testbed.testbed.plan.plan import plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
 from tests.extended import nothing_remains, write_extension
+from tests.testbed.incasts import plan_virtual, run_plan
 
 SMALL = ("ranks=4", "bytes=80000", "iterations=3", "topology.hosts_per_tor=4")
 
 
 def _run(folder: Path, *words: str, scheme: str = "irn", seed: int = 1) -> Path:
-    settings = parse_settings((*SMALL, *words))
-    spec = RunSpec("collective", scheme, clock="virtual", topology="clos", settings=settings, seed=seed)
-    return execute(plan_run(spec), folder, Silent(), page=False).folder
+    return run_plan(plan_virtual("collective", scheme, *SMALL, *words, topology="clos", seed=seed), folder).folder
 
 
 def _data(folder: Path) -> pl.DataFrame:
@@ -100,9 +95,7 @@ def test_tables_sweeps_and_quantities_have_the_iterations(tmp_path: Path) -> Non
 
 
 def test_an_unfinished_run_has_no_means(tmp_path: Path) -> None:
-    settings = parse_settings(SMALL)
-    spec = RunSpec("collective", "irn", clock="virtual", topology="clos", settings=settings, duration_ms=0.05)
-    run = execute(plan_run(spec), tmp_path, Silent(), page=False)
+    run = run_plan(plan_virtual("collective", "irn", *SMALL, topology="clos", duration_ms=0.05), tmp_path)
     [job] = run.result.jobs
     assert job.mean_us is None
     assert len(job.took_us) == 3
@@ -137,14 +130,12 @@ def test_the_all_reduce_of_a_file_runs_and_is_measured(tmp_path: Path) -> None:
     """Messages keep their payloads, and sums leave an owner only when it has all parts."""
     with nothing_remains():
         use(write_extension(tmp_path, DIRECT))
-        settings = {"collective": "all-reduce", "algorithm": "direct", "ranks": 6, "bytes": 60_000, "iterations": 1}
-        run = execute(
-            plan_run(RunSpec("collective", "irn", clock="virtual", settings=settings)), tmp_path, Silent(), page=False
-        )
-        result = run.result
+        settings = ("algorithm=direct", "ranks=6", "bytes=60000", "iterations=1")
+        plan = plan_virtual("collective", "irn", "collective=all-reduce", *settings)
+        result = run_plan(plan, tmp_path).result
         assert (result.verdict, result.flows.completed, result.flows.corrupted) == ("faithful", 60, 0)
         [job] = result.jobs
         assert (job.algorithm, job.ranks, len(job.took_us)) == ("direct", 6, 1)
         assert job.slowdown is not None and 1 <= job.slowdown < 1.5
         with pytest.raises(UsageError, match="algorithm 'direct': all-gather has no such algorithm"):
-            plan_run(RunSpec("collective", "irn", clock="virtual", settings={**settings, "collective": "all-gather"}))
+            plan_virtual("collective", "irn", "collective=all-gather", *settings)

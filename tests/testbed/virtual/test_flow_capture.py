@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Captures of single flows in virtual time: their packets and nothing else, at the places of a whole capture."""
+"""Captures in virtual time: both directions of ports at the time of the receiving end, and packets of single flows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from sfc_testbed.telemetry.captures.clock import CaptureClock
 from sfc_testbed.telemetry.captures.flow_packets import FlowOnWire, Kind
-from sfc_testbed.telemetry.captures.pcapng import CapturedFrame, read_capture
+from sfc_testbed.telemetry.captures.pcapng import CapturedFrame, Direction, read_capture
 from sfc_testbed.testbed.flows.on_wire import on_wire
 from sfc_testbed.testbed.plan.plan import RunPlan
-from tests.testbed.incasts import plan_incast, run_incast
+from tests.testbed.incasts import plan_incast, run_incast, write_flows
 
+PLACES = ("h1", "tor1:h1", "tor1:spine1", "spine1:tor1")
 LOSS = ("loss:all,rate=2%",)
 ANSWERED = frozenset({Kind.DATA, Kind.ACK})
 EARLY = ("degree=4", "message_bytes=60000", "window_us=0", "switch.q_th_bytes=20000", "switch.q_tg_bytes=10000")
@@ -22,6 +24,24 @@ EARLY = ("degree=4", "message_bytes=60000", "window_us=0", "switch.q_th_bytes=20
 
 def _frames(folder: Path, name: str) -> list[CapturedFrame]:
     return list(read_capture(folder / "pcaps" / f"{name}.pcapng"))
+
+
+def _going(frames: list[CapturedFrame], direction: Direction) -> list[tuple[int, bytes]]:
+    return [(record.time_ns, record.frame) for record in frames if record.direction is direction]
+
+
+def test_both_ends_of_a_link_see_the_same_at_the_same_model_time(tmp_path: Path) -> None:
+    folder = run_incast(tmp_path, "sfc", "degree=4", "message_bytes=30000", captures=PLACES).folder
+    ends = host, port, up, down = [
+        _frames(folder, name) for name in ("h1-eth0", "tor1-eth1", "tor1-eth9", "spine1-eth1")
+    ]
+    for one, other in ((host, port), (port, host), (up, down), (down, up)):
+        assert _going(one, Direction.OUT)
+        assert _going(one, Direction.OUT) == _going(other, Direction.IN)
+    for frames in ends:
+        assert not _going(frames, Direction.UNKNOWN)
+        assert [record.time_ns for record in frames] == sorted(record.time_ns for record in frames)
+        assert {record.interface.clock for record in frames} == {CaptureClock(1000, 0, 0)}
 
 
 def _flow(plan: RunPlan, number: int) -> FlowOnWire:
@@ -79,9 +99,8 @@ def test_a_flow_is_captured_at_both_ends_with_its_bts(tmp_path: Path) -> None:
 
 def test_messages_on_one_queue_pair_are_told_apart(tmp_path: Path) -> None:
     """The second message begins with the packet number after the last one of the first message."""
-    file = tmp_path / "flows.csv"
     rows = ("h1,h2,3000,0,a,1", "h1,h2,5000,0,a,1", "h1,h2,2000,0,a,0")
-    file.write_text("\n".join(("src,dst,size_bytes,start_ns,tag,queue_pair", *rows, "")))
+    file = write_flows(tmp_path / "flows.csv", *rows, columns=",queue_pair")
     run = run_incast(tmp_path / "runs", "irn", flow_file=file, captures=("h1", "flow:2"))
     plan = plan_incast("irn", flow_file=file)
     assert _kinds(_frames(run.folder, "h1-eth0"), _flow(plan, 2)) == {Kind.DATA: 5, Kind.ACK: 5}

@@ -14,14 +14,9 @@ import pytest
 
 from sfc_testbed.analysis.results.result import RunResult
 from sfc_testbed.request.extensions import use
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.execution.execute import execute
-from sfc_testbed.testbed.plan.plan import plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
 from tests.extended import nothing_remains
-from tests.testbed.incasts import run_incast
+from tests.testbed.incasts import plan_virtual, run_incast, run_plan, write_flows
 
 NETWORK = ("topology.spines=4", "topology.hosts_per_tor=4", "topology.fabric_rate_bps=100000000000")
 SPRAYED = "switch.load_balancing=spray"
@@ -30,26 +25,18 @@ SPRAYED = "switch.load_balancing=spray"
 @pytest.fixture(scope="module")
 def flow_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [f"h{number},h{number + 4},400000,0,data" for number in range(1, 5)]
-    path = tmp_path_factory.mktemp("flows") / "four.csv"
-    path.write_text("\n".join(["src,dst,size_bytes,start_ns,tag", *rows, ""]))
-    return path
+    return write_flows(tmp_path_factory.mktemp("flows") / "four.csv", *rows)
 
 
 def run(
     flow_file: Path, folder: Path, scheme: str, balancing: str | None, *settings: str, fault: str = ""
 ) -> RunResult:
-    spec = RunSpec(
-        "flows",
-        scheme,
-        clock="virtual",
-        topology="clos",
-        settings=parse_settings((*NETWORK, *settings)),
-        flow_file=flow_file,
-        load_balancing=balancing,
-        faults=(fault,) if fault else (),
-        duration_ms=20,
-    )
-    result = execute(plan_run(spec), folder, Silent(), page=False).result
+    faults = (fault,) if fault else ()
+    plan = plan_virtual(
+        "flows", scheme, *NETWORK, *settings, topology="clos", flow_file=flow_file, load_balancing=balancing,
+        faults=faults, duration_ms=20,
+    )  # fmt: skip
+    result = run_plan(plan, folder).result
     assert result.flows.completed == result.flows.total == 4
     assert result.flows.corrupted == 0
     assert result.unexplained_loss == 0

@@ -15,8 +15,6 @@ from sfc_testbed.hosts.build import build_nics
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.transmission import PAYLOAD_BLOCK
-from sfc_testbed.testbed.execution.execute import execute
-from sfc_testbed.testbed.recording.outcome import Silent
 from sfc_testbed.testbed.virtual import part
 from sfc_testbed.wire.addresses import parse_ip
 from sfc_testbed.wire.constants import DSCP_CONTROL, PSN_MASK
@@ -24,7 +22,7 @@ from sfc_testbed.wire.roce.decoder import RoceHeader, parse_header
 from sfc_testbed.wire.roce.framer import RoceFramer
 from sfc_testbed.wire.roce.packets import Opcode, Syndrome, pack_aeth, pack_psn_word
 from sfc_testbed.wire.tail import whole_frame
-from tests.testbed.incasts import plan_incast
+from tests.testbed.incasts import plan_incast, run_plan
 
 VICTIM = parse_ip("10.1.0.1")
 
@@ -100,7 +98,7 @@ def _result(
         return nics
 
     monkeypatch.setattr(part, "build_nics", hostile)
-    return execute(plan, tmp_path, Silent(), page=False).result
+    return run_plan(plan, tmp_path).result
 
 
 @pytest.mark.parametrize("scheme", ["irn+none", "gbn", "sfc+hpcc"])

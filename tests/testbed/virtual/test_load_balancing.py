@@ -12,15 +12,10 @@ import pytest
 
 from sfc_testbed.request.extensions import use
 from sfc_testbed.request.load_balancing import LOAD_BALANCINGS
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.execution.execute import StoredRun, execute
-from sfc_testbed.testbed.plan.plan import plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
 from tests.extended import nothing_remains
-from tests.testbed.incasts import plan_incast, run_incast, trace
+from tests.testbed.incasts import assert_all_arrived, plan_incast, plan_virtual, run_incast, run_plan, trace
 
 SMALL = ("topology.spines=4", "degree=6", "message_bytes=60000")
 IN_SWITCHES = [name for name, row in LOAD_BALANCINGS.items() if row.switch.get("load_balancing") == name]
@@ -67,17 +62,11 @@ def lame(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def _check_completed(run: StoredRun) -> None:
-    assert run.result.flows.completed == run.result.flows.total
-    assert run.result.verdict == "faithful"
-    assert run.result.unexplained_loss == 0
-
-
 @pytest.mark.parametrize("scheme", ["irn", "sfc"])
 @pytest.mark.parametrize("name", [*LOAD_BALANCINGS])
 def test_all_payload_arrives(name: str, scheme: str, tmp_path: Path) -> None:
     run = run_incast(tmp_path, scheme, *SMALL, load_balancing=name)
-    _check_completed(run)
+    assert_all_arrived(run.result)
     assert run.result.variant == f"{scheme}, {name}"
 
 
@@ -86,17 +75,16 @@ def test_a_failed_uplink_loses_nothing_once_it_is_detected(name: str, tmp_path: 
     """The ports that are compared follow the routes: no packet is sent to the dead link after its detection."""
     fault = "link:tor1-spine1,down=0us,detect=0us"
     run = run_incast(tmp_path, "irn", *SMALL, load_balancing=name, faults=(fault,))
-    _check_completed(run)
+    assert_all_arrived(run.result)
     drops = run.result.drops or {}
     assert drops.get("no_route", 0) == 0
 
 
 def _peak_of_slow_spine(folder: Path, name: str) -> tuple[int, float]:
     """Return the highest buffer of the spine with the slow link, and the mean slowdown."""
-    settings = parse_settings(("switch.conga_tau_rtt=1", "switch.flowlet_gap_rtt=0.25"))
-    request = RunSpec("pairs", "irn", clock="virtual", topology="lame", settings=settings, load_balancing=name)
-    run = execute(plan_run(request), folder, Silent(), page=False)
-    _check_completed(run)
+    settings = ("switch.conga_tau_rtt=1", "switch.flowlet_gap_rtt=0.25")
+    run = run_plan(plan_virtual("pairs", "irn", *settings, topology="lame", load_balancing=name), folder)
+    assert_all_arrived(run.result)
     slowdown = trace(run, "flows").select(pl.col("slowdown").mean()).item()
     return run.result.buffer_bytes["spine2"].max, float(slowdown)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Effects of mechanisms on whole networks in virtual time: PFC, SFC-P, estimator, egress BTS, ECN, QCN, Swift."""
+"""Effects of mechanisms on whole networks in virtual time: PFC, BFC, SFC-P, estimator, egress BTS, ECN, QCN, Swift."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import polars as pl
 from sfc_testbed.analysis.results.result import counted
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.numbering import number_flows
-from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.execution.execute import StoredRun
 from sfc_testbed.testbed.plan.plan import RunPlan
-from sfc_testbed.testbed.recording.outcome import Silent
-from tests.testbed.incasts import plan_incast, run_incast, trace
+from tests.testbed.incasts import assert_all_arrived, plan_incast, run_incast, run_plan, trace
 
 # Racks of 25 hosts; a 24:1 incast from h1 to h24 of the first rack to h50, in a buffer that only PFC keeps from loss.
 NETWORK = ("topology.hosts_per_tor=25", "topology.spines=1", "degree=24", "switch.buffer_bytes=4000000")
@@ -45,8 +44,7 @@ def test_pfc_is_lossless_and_causes_head_of_line_blocking(tmp_path: Path) -> Non
     SFC-P drops nothing in the same incast and buffer either, and does not slow those flows down.
     """
     lossy, pfc, sfc_p = (
-        execute(_with_victims(plan_incast("gbn+none", *NETWORK, *settings)), tmp_path, Silent(), page=False)
-        for settings in ((), PFC, SFC_P)
+        run_plan(_with_victims(plan_incast("gbn+none", *NETWORK, *settings)), tmp_path) for settings in ((), PFC, SFC_P)
     )
     assert counted(lossy.result.dropped) > 0
     for result in (pfc.result, sfc_p.result):
@@ -58,6 +56,21 @@ def test_pfc_is_lossless_and_causes_head_of_line_blocking(tmp_path: Path) -> Non
     assert pfc.result.buffer_bytes["tor1"].max > 4 * sfc_p.result.buffer_bytes["tor1"].max
     assert _victim_slowdown(pfc) > 2 * _victim_slowdown(sfc_p)
     assert counted(sfc_p.result.max_buffer_bytes) < counted(pfc.result.max_buffer_bytes)
+
+
+def test_pauses_of_bfc_reach_the_senders_and_nothing_is_lost(tmp_path: Path) -> None:
+    """Two queues are fewer than the flows of an incast, so flows share queues; 128 queues are enough."""
+    few, many = (run_incast(tmp_path, "bfc", f"switch.bfc_queues={queues}").result for queues in (2, 128))
+    for result in (few, many):
+        bfc = counted(result.bfc)
+        assert_all_arrived(result)
+        assert result.drops == {}
+        assert result.flows.packets_resent == 0
+        assert 0 < bfc.pauses < bfc.sent
+        assert bfc.dequeue_signals >= 3 * sum(figures.max > 0 for figures in result.buffer_bytes.values())
+        assert 0 < bfc.max_signals <= bfc.dequeue_signals
+        assert bfc.signal_gbps > 0
+    assert counted(few.bfc).collisions > counted(many.bfc).collisions == 0
 
 
 def test_the_estimator_signals_before_the_receivers_tor(tmp_path: Path) -> None:

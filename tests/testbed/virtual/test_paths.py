@@ -6,19 +6,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import ClockName, RunSpec
 from sfc_testbed.telemetry.captures.pcapng import Direction, read_capture
-from sfc_testbed.testbed.execution.execute import execute
-from sfc_testbed.testbed.plan.plan import plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 from sfc_testbed.testbed.targets.common.commands import switch_commands
 from sfc_testbed.wire.constants import INT_UDP_PORT, ROCE_UDP_PORT
+from tests.testbed.incasts import plan_virtual, run_plan, write_flows
 
 SPINES = 8
 NETWORK = (f"topology.spines={SPINES}", "topology.hosts_per_tor=8")
@@ -33,35 +31,21 @@ Paths = Mapping[tuple[bytes, bytes, bytes], set[str]]
 def flow_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Eight flows between the racks, one per host."""
     rows = [f"h{number},h{number + 8},20000,0,data" for number in range(1, 9)]
-    path = tmp_path_factory.mktemp("flows") / "eight.csv"
-    path.write_text("\n".join(["src,dst,size_bytes,start_ns,tag", *rows, ""]))
-    return path
+    return write_flows(tmp_path_factory.mktemp("flows") / "eight.csv", *rows)
 
 
-def _spec(flow_file: Path, scheme: str, seed: int = 1, clock: ClockName = "virtual") -> RunSpec:
-    return RunSpec(
-        "flows",
-        scheme,
-        clock=clock,
-        seed=seed,
-        topology="clos",
-        settings=parse_settings(NETWORK),
-        flow_file=flow_file,
-        captures=UPLINKS,
-    )
+def _plan(flow_file: Path, scheme: str, seed: int = 1) -> RunPlan:
+    return plan_virtual("flows", scheme, *NETWORK, seed=seed, topology="clos", flow_file=flow_file, captures=UPLINKS)
 
 
 def _paths(flow_file: Path, scheme: str, folder: Path, seed: int = 1) -> Paths:
-    plan = plan_run(_spec(flow_file, scheme, seed))
-    run = execute(plan, folder / f"{scheme}-{seed}", Silent(), page=False).folder
+    run = run_plan(_plan(flow_file, scheme, seed), folder / f"{scheme}-{seed}").folder
     found = defaultdict(set)
     for path in (run / "pcaps").iterdir():
         for record in read_capture(path):
             frame = record.frame
-            if record.direction is Direction.OUT and int.from_bytes(frame[36:38], "big") in (
-                ROCE_UDP_PORT,
-                INT_UDP_PORT,
-            ):
+            port = int.from_bytes(frame[36:38], "big")
+            if record.direction is Direction.OUT and port in (ROCE_UDP_PORT, INT_UDP_PORT):
                 found[frame[26:30], frame[30:34], frame[34:36]].add(path.stem)
     return found
 
@@ -78,7 +62,7 @@ def test_a_flow_takes_the_same_path_under_every_scheme(
     assert len(irn_paths) == 16
     assert all(len(uplinks) == 1 for uplinks in irn_paths.values())
     paths = _paths(flow_file, scheme, tmp_path)
-    if plan_run(_spec(flow_file, scheme)).switch_settings.changes_paths:
+    if _plan(flow_file, scheme).switch_settings.changes_paths:
         assert max(map(len, paths.values())) > SPINES // 2
     else:
         assert paths == irn_paths
@@ -91,14 +75,10 @@ def test_the_seed_changes_paths(flow_file: Path, irn_paths: Paths, tmp_path: Pat
 
 
 def test_the_seed_also_decides_the_paths_of_live_runs(flow_file: Path) -> None:
-    runs: tuple[tuple[int, ClockName], ...] = ((1, "virtual"), (1, "real"), (2, "real"))
+    live = (plan_run(replace(_plan(flow_file, "irn", seed).spec, clock="real")) for seed in (1, 2))
     salts = [
-        [
-            line.split()[4]
-            for line in switch_commands(plan_run(_spec(flow_file, "irn", seed, clock)), "tor1")
-            if "identity" in line
-        ]
-        for seed, clock in runs
+        [line.split()[4] for line in switch_commands(plan, "tor1") if "identity" in line]
+        for plan in (_plan(flow_file, "irn"), *live)
     ]
     assert len(salts[0]) == 1
     assert salts[0] == salts[1] != salts[2]

@@ -13,21 +13,18 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from sfc_testbed.analysis.results.result import counted
-from sfc_testbed.testbed.execution.execute import StoredRun, execute
-from sfc_testbed.testbed.recording.outcome import Silent
+from sfc_testbed.testbed.execution.execute import StoredRun
 from sfc_testbed.testbed.recording.recorder import Recorder
 from sfc_testbed.testbed.virtual import simulation
 from sfc_testbed.testbed.virtual.part import lookahead_ns
-from tests.testbed.incasts import plan_incast, run_incast, trace
+from tests.testbed.incasts import assert_all_arrived, plan_incast, run_incast, run_plan, trace
 
 
 @pytest.mark.parametrize("scheme", ["gbn", "irn", "ingress-bts", "sfc", "sfc+none", "irn+none"])
 def test_every_scheme_delivers_everything_whole(tmp_path: Path, scheme: str) -> None:
     run = run_incast(tmp_path, scheme)
-    assert run.result.flows.completed == run.result.flows.total == 8
-    assert run.result.flows.corrupted == 0
-    assert run.result.unexplained_loss == 0
-    assert run.result.verdict == "faithful"
+    assert run.result.flows.total == 8
+    assert_all_arrived(run.result)
     assert (trace(run, "flows")["slowdown"] >= 1 - 1e-4).all()
 
 
@@ -52,9 +49,7 @@ def test_losses_are_recovered_and_explained(tmp_path: Path) -> None:
     for scheme in ("gbn", "irn"):
         run = run_incast(tmp_path, scheme, "switch.buffer_bytes=300000")
         assert counted(run.result.drops)["dynamic_threshold"] > 0
-        assert run.result.flows.completed == run.result.flows.total
-        assert run.result.flows.corrupted == 0
-        assert run.result.unexplained_loss == 0
+        assert_all_arrived(run.result)
         resent_bytes[scheme] = trace(run, "flows")["bytes_resent"].sum()
     assert 0 < resent_bytes["irn"] < resent_bytes["gbn"]
 
@@ -111,16 +106,14 @@ def test_shorter_rounds_give_the_same_run(
 ) -> None:
     plan = plan_incast(scheme, faults=faults, duration_ms=20.0)
     whole = lookahead_ns(plan.topology, plan.dilation)
-    expected = _traces(execute(plan, tmp_path, Silent(), page=False))
+    expected = _traces(run_plan(plan, tmp_path))
     assert expected[1].height > 0 or scheme == "pfc"
     monkeypatch.setattr(simulation, "lookahead_ns", lambda *_: whole // 7)
-    for short, whole_trace in zip(_traces(execute(plan, tmp_path, Silent(), page=False)), expected, strict=True):
+    for short, whole_trace in zip(_traces(run_plan(plan, tmp_path)), expected, strict=True):
         assert_frame_equal(short, whole_trace)
 
 
 def test_links_without_delay_make_rounds_of_one_instant(tmp_path: Path) -> None:
     plan = plan_incast("sfc", "topology.host_delay_ns=0")
     assert lookahead_ns(plan.topology, plan.dilation) == 1
-    result = execute(plan, tmp_path, Silent(), page=False).result
-    assert result.flows.completed == result.flows.total
-    assert result.unexplained_loss == 0
+    assert_all_arrived(run_plan(plan, tmp_path).result)

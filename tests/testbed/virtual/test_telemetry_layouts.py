@@ -14,10 +14,9 @@ from sfc_testbed.analysis.life.captured import sightings
 from sfc_testbed.analysis.results.result import counted
 from sfc_testbed.telemetry.captures.flow_packets import FlowOnWire, Kind
 from sfc_testbed.telemetry.captures.pcapng import read_capture
-from sfc_testbed.testbed.execution.execute import StoredRun, execute
+from sfc_testbed.testbed.execution.execute import StoredRun
 from sfc_testbed.testbed.plan.plan import RunPlan
-from sfc_testbed.testbed.recording.outcome import Silent
-from tests.testbed.incasts import plan_incast, trace
+from tests.testbed.incasts import assert_all_arrived, plan_incast, run_plan, trace
 
 FULL_BYTES = 1058
 """A full data frame without telemetry."""
@@ -37,15 +36,14 @@ def _sizes(run: StoredRun, host: str) -> Counter[int]:
 def test_hpcc_converges_alike_in_both_layouts(tmp_path: Path, scheme: str) -> None:
     """The compact layout gives a packet the same length at both ends. OnRamp adds its time stamp of 16 bytes."""
     plans = [_plan(scheme, layout) for layout in ("growing", "compact")]
-    growing, compact = (execute(plan, tmp_path, Silent(), page=False) for plan in plans)
+    growing, compact = (run_plan(plan, tmp_path) for plan in plans)
     stamp_bytes = 16 if scheme.startswith("onramp") else 0
     for run, sizes in ((growing, (4, 52)), (compact, (44, 44))):
         for host, telemetry_bytes in zip(("h1", "h16"), sizes, strict=True):
             [(size, count), *_] = _sizes(run, host).most_common()
             assert size == telemetry_bytes + stamp_bytes
             assert count >= 499
-        assert run.result.flows.completed == run.result.flows.total
-        assert run.result.unexplained_loss == 0
+        assert_all_arrived(run.result)
     fct_us = [trace(run, "flows").select(pl.col("fct_us").mean()).item() for run in (growing, compact)]
     peaks = [counted(run.result.max_buffer_bytes) for run in (growing, compact)]
     assert fct_us[1] == pytest.approx(fct_us[0], rel=0.02)

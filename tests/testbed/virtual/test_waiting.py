@@ -6,37 +6,27 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 from sfc_testbed.analysis.formatting import format_us
 from sfc_testbed.analysis.report.terminal_tables import key_figures
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.execution.execute import execute
 from sfc_testbed.testbed.execution.hpcc_export import export_hpcc
-from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
 from sfc_testbed.testbed.virtual.workers import simulate_shared
-from tests.testbed.incasts import assert_same_run, trace
+from tests.testbed.incasts import assert_same_run, plan_virtual, run_plan, trace
 from tests.testbed.virtual.ranks import over_threads
 
+_plan = partial(plan_virtual, "allreduce", "sfc")
 RING = ("ranks=6", "chunks=2", "vector_bytes=120000", "add_us=3", "topology.hosts_per_tor=4")
 BESIDE = (*RING, "degree=3", "message_bytes=150000", "switch.q_th_bytes=60000", "switch.q_tg_bytes=30000")
 
 
-def _plan(*settings: str, **more: Any) -> RunPlan:
-    request = RunSpec("allreduce", "sfc", clock="virtual", settings=parse_settings(settings), **more)
-    return plan_run(request)
-
-
 def test_a_ring_alone_takes_little_more_than_its_ideal(tmp_path: Path) -> None:
     plan = _plan(*RING)
-    run = execute(plan, tmp_path, Silent(), page=False)
+    run = run_plan(plan, tmp_path)
     flows = trace(run, "flows")
     starts, ideals = flows["start_us"].to_list(), flows["ideal_fct_us"].to_list()
     for flow in plan.flows:
@@ -55,23 +45,21 @@ def test_a_ring_alone_takes_little_more_than_its_ideal(tmp_path: Path) -> None:
 def test_workers_and_ranks_give_the_same_run(tmp_path: Path) -> None:
     """Each host decides locally when a message may start. A replay of the stored flow list is the same run too."""
     plan = _plan(*BESIDE)
-    alone = execute(plan, tmp_path / "alone", Silent(), page=False)
+    alone = run_plan(plan, tmp_path / "alone")
     for name, clock in (("workers", partial(simulate_shared, workers=2)), ("ranks", over_threads(2))):
-        assert_same_run(execute(plan, tmp_path / name, Silent(), clock, page=False).folder, alone.folder)
+        assert_same_run(run_plan(plan, tmp_path / name, clock).folder, alone.folder)
     network = [setting for setting in BESIDE if setting.startswith(("topology.", "switch."))]
     assert _plan(*network, flow_file=alone.folder / FILE_NAME).flows == plan.flows
     assert alone.result.flows.completed == len(plan.flows)
 
 
 def test_flows_that_never_started_are_reported(tmp_path: Path) -> None:
-    run = execute(_plan(*RING, duration_ms=0.04), tmp_path, Silent(), page=False)
+    run = run_plan(_plan(*RING, duration_ms=0.04), tmp_path)
     flows, counts = trace(run, "flows"), run.result.flows
     never = flows["start_us"].null_count()
     assert 0 < never == counts.never_started < counts.total - counts.completed < counts.total
     assert flows.filter(pl.col("start_us").is_null())["packets_sent"].sum() == 0
     assert run.result.completion["allreduce"].took_us is None
-    reason_start = (
-        f"{counts.total - counts.completed} of {counts.total} flows did not finish; {never} of them never started"
-    )
-    assert run.result.unfinished_work.startswith(reason_start)
+    unfinished = f"{counts.total - counts.completed} of {counts.total} flows did not finish"
+    assert run.result.unfinished_work.startswith(f"{unfinished}; {never} of them never started")
     assert not any("did not finish" in reason for reason in run.result.verdict_reasons)

@@ -14,11 +14,10 @@ from sfc_testbed.api.planning import with_workers
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import CONFIG_FILE, RunSpec, config_of
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.execution.execute import execute
 from sfc_testbed.testbed.plan.plan import plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
 from sfc_testbed.testbed.virtual import worker_choice
 from sfc_testbed.testbed.virtual.worker_choice import best_workers
+from tests.testbed.incasts import run_plan
 
 
 def _plan(scenario: str, *settings: str, **more: Any) -> Any:
@@ -67,6 +66,6 @@ def test_the_configuration_has_the_chosen_number(tmp_path: Path, monkeypatch: py
         monkeypatch.setattr(f"sfc_testbed.api.planning.{name}", lambda: 2)
     plan = _plan("incast")
     assert plan.config.workers == 1
-    run = execute(with_workers(plan, None), tmp_path, Silent(), page=False)
+    run = run_plan(with_workers(plan, None), tmp_path)
     assert config_of((run.folder / CONFIG_FILE).read_text()).workers == 2
     assert (run.folder / "logs" / "worker2.log").exists()

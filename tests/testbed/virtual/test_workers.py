@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""A run divided among processes: the same traces, and no process remains however the run ends."""
+"""A run divided among processes: their shares, the same traces, and no process remains however the run ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from sfc_testbed.testbed.virtual.tasks import Task, WorkerReport
 from sfc_testbed.testbed.virtual.worker import HEAD, TELL_TURNS, Worker, run_worker
 from sfc_testbed.testbed.virtual.workers import simulate_shared
 from softswitch.engine import Fabric
-from tests.testbed.incasts import assert_same_run, plan_incast, trace
+from tests.testbed.incasts import assert_same_run, plan_incast, run_plan, trace
 
 _RACKS = ("topology.tors=3", "degree=12", "topology.hosts_per_tor=7", "message_bytes=60000")
 _LOW = ("switch.q_th_bytes=20000", "switch.q_tg_bytes=10000")
@@ -68,31 +68,33 @@ def test_any_number_of_workers_gives_the_same_run(
     tmp_path: Path, scheme: str, counts: tuple[int, ...], faults: tuple[str, ...], settings: tuple[str, ...]
 ) -> None:
     plan = _plan(scheme, faults, (*_RACKS, *settings))
-    alone = execute(plan, tmp_path, Silent(), page=False)
+    alone = run_plan(plan, tmp_path)
     assert trace(alone, "flows").height == 12
     assert trace(alone, "signals").height > 0 or scheme == "pfc"
     captures = {path.name: path.stat().st_size > 1000 for path in alone.folder.glob("pcaps/*")}
     ports = ("h1-eth0", "spine1-eth1", "spine1-eth2", "spine1-eth3")
     assert captures == {f"{port}.pcapng": True for port in ports}
     for workers in counts:
-        shared = execute(plan, tmp_path, Silent(), partial(simulate_shared, workers=workers), page=False)
-        assert_same_run(shared.folder, alone.folder)
+        assert_same_run(_shared(plan, tmp_path, workers), alone.folder)
+
+
+def _shared(plan: RunPlan, folder: Path, workers: int) -> Path:
+    """Execute a plan with several workers and return the folder of the run."""
+    return run_plan(plan, folder, partial(simulate_shared, workers=workers)).folder
 
 
 def test_a_run_that_its_duration_cuts_off_is_the_same(tmp_path: Path) -> None:
     """Switches that ran ahead must not change the rounds after the end of the duration."""
     plan = plan_incast("sfc", *_RACKS, *_LOW, duration_ms=0.0305)
-    alone = execute(plan, tmp_path, Silent(), page=False)
+    alone = run_plan(plan, tmp_path)
     assert 0 < alone.result.flows.completed < 12
-    shared = execute(plan, tmp_path, Silent(), partial(simulate_shared, workers=2), page=False)
-    assert_same_run(shared.folder, alone.folder)
+    assert_same_run(_shared(plan, tmp_path, 2), alone.folder)
 
 
 def test_workers_capture_the_same_packets_of_a_flow(tmp_path: Path) -> None:
     plan = _plan(captures=("flow:3",))
-    alone = execute(plan, tmp_path, Silent(), page=False)
-    shared = execute(plan, tmp_path, Silent(), partial(simulate_shared, workers=3), page=False)
-    assert_same_run(shared.folder, alone.folder)
+    alone = run_plan(plan, tmp_path)
+    assert_same_run(_shared(plan, tmp_path, 3), alone.folder)
     assert max(path.stat().st_size for path in alone.folder.glob("pcaps/*")) > 1000
 
 
@@ -225,6 +227,29 @@ def test_racks_are_not_divided() -> None:
         assert all(share.far for share in worker_shares) is (workers > 1)
     with pytest.raises(UsageError, match="the network has 3 racks"):
         shares(topology, plan.columns, 4)
+
+
+_FOUR_RACKS = ("topology.tors=4", "topology.hosts_per_tor=4", "topology.spines=4")
+
+
+def test_the_worker_of_the_incast_receiver_gets_the_least_other_work() -> None:
+    """The other worker has all senders, which cost more, so the receiver's worker has all spines."""
+    plan = plan_incast("sfc", *_FOUR_RACKS, "degree=12", "placement=remote")
+    [receiver] = {flow.dst for flow in plan.flows}
+    worker_shares = shares(plan.topology, plan.columns, 2)
+    [busy] = [share for share in worker_shares if receiver in share.hosts]
+    [other] = [share for share in worker_shares if share is not busy]
+    assert len(busy.hosts) == 4
+    assert {flow.src for flow in plan.flows} == set(other.hosts)
+    tors = {host.switch for host in plan.topology.hosts}
+    assert [len(set(share.switches) - tors) for share in (busy, other)] == [4, 0]
+
+
+def test_racks_without_traffic_are_divided_evenly() -> None:
+    plan = plan_incast("sfc", *_FOUR_RACKS, "degree=1", "message_bytes=1")
+    for workers in (2, 4):
+        worker_shares = shares(plan.topology, plan.columns, workers)
+        assert [len(share.hosts) for share in worker_shares] == [16 // workers] * workers
 
 
 def _kill_a_worker(*_: object) -> None:
