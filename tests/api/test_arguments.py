@@ -15,9 +15,11 @@ import pytest
 import sfc_testbed as sfc
 from sfc_testbed.api.tables import Table
 from sfc_testbed.request.arguments import KINDS, LISTS, alternatives
-from tests.extended import nothing_remains
+from tests.api.reading import SMALL
+from tests.extended import nothing_remains, write_extension
 
 NAN = float("nan")
+TEXT: Any = "text"
 ANYWHERE: tuple[object, ...] = (object(), [object()], 3 + 4j, b"sfc")
 """Values that no parameter accepts."""
 WRONG: Mapping[str, tuple[object, ...]] = {
@@ -28,7 +30,10 @@ WRONG: Mapping[str, tuple[object, ...]] = {
     "scale": ("", "huge", 3, None),
     "seed": ("", -1, 2.5, "two", True, 10**30, None, [1]),
     "seeds": ("", "x", 2.5, [2.5], [-1], -1, [], None, True),
-    "settings": ("degree=3", ["degree=3"], {3: 4}, {"degre": 3}, {"degree": "3KB"}, {"switch": {"q_th": 3}}, 3),
+    "settings": (
+        *("degree=3", ["degree=3"], {3: 4}, {"degre": 3}, {"degree": "3KB"}, {"switch": {"q_th": 3}}, 3),
+        *({"degree": object()}, {"degree": NAN}),
+    ),
     "load_balancing": ("", "spry", 3, [3], ["spry"]),
     "topology": ("", "moebius", 3, ["star"]),
     "duration_ms": ("", "soon", -1, 0, NAN, True, [3]),
@@ -136,10 +141,29 @@ def test_every_parameter_is_checked(function: Callable[..., Any]) -> None:
         (lambda: sfc.run("incast", "sfc", "virtual"), "run: too many positional arguments"),  # type: ignore[call-arg]
         (lambda: sfc.sweep(), "sweep: missing a required argument: 'source'"),  # type: ignore[call-arg]
         (lambda: sfc.Ratio("c", "p", 3, "sfc", "irn"), "of: must be a quantity or text, not 3"),  # type: ignore[arg-type]
+        (lambda: sfc.run(), "no scenario"),
+        (
+            lambda: sfc.run("incast", "dcqcn"),
+            "control, not a scheme: write it after one, such as irn+dcqcn",
+        ),
+        (lambda: sfc.run("incast", settings=TEXT), "settings: must be a mapping or None, not 'text'"),
+        (lambda: sfc.compare("incast", "irn,sfc", claims=[TEXT]), "claims: 'text' is not a claim"),
+        (lambda: sfc.load("."), "not the folder of a run, a comparison or a sweep"),
     ],
 )
 def test_refusals_name_what_was_meant(call: Callable[[], object], nearest: str) -> None:
     assert nearest in _refusal(call)
+
+
+def test_a_file_goes_out_of_use(tmp_path: Path) -> None:
+    path = write_extension(tmp_path)
+    sfc.use(path)
+    assert sfc.run("incast", "irn+half-bdp", settings=SMALL).config.uses
+    sfc.unuse(path)
+    with pytest.raises(sfc.UsageError, match="unknown congestion control 'half-bdp'"):
+        sfc.run("incast", "irn+half-bdp", settings=SMALL)
+    with pytest.raises(sfc.UsageError, match="this file is not in use"):
+        sfc.unuse(path)
 
 
 def test_names_have_those_of_the_testbed() -> None:

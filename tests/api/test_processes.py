@@ -21,6 +21,7 @@ import pytest
 import sfc_testbed as sfc
 from sfc_testbed.api import caller
 from tests.api.reading import SMALL, digest, digest_of_seed
+from tests.appearing import await_file
 from tests.tree import ROOT
 
 SEEDS = (1, 2)
@@ -100,16 +101,8 @@ def test_a_call_leaves_the_process_as_it_was(run: sfc.Run, tmp_path: Path) -> No
 
     def state() -> tuple[object, ...]:
         handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-        hooks = (sys.unraisablehook, sys.excepthook)
-        return (
-            handlers,
-            hooks,
-            gc.get_threshold(),
-            gc.isenabled(),
-            gc.get_freeze_count() > 0,
-            dict(os.environ),
-            Path.cwd(),
-        )
+        collection = (gc.get_threshold(), gc.isenabled(), gc.get_freeze_count() > 0)
+        return handlers, sys.unraisablehook, sys.excepthook, collection, dict(os.environ), Path.cwd()
 
     assert run.verdict == "faithful"
     thresholds = gc.get_threshold()
@@ -128,10 +121,7 @@ def test_a_call_leaves_the_process_as_it_was(run: sfc.Run, tmp_path: Path) -> No
 def test_ctrl_c_ends_a_script_and_keeps_the_measurements(tmp_path: Path) -> None:
     words = [sys.executable, "-c", _LONG, str(tmp_path)]
     process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline_s = time.monotonic() + 60
-    while not list(tmp_path.glob("*/.journal*")) and not list(tmp_path.glob("*/journal*")):
-        assert time.monotonic() < deadline_s
-        time.sleep(0.1)
+    await_file(tmp_path, "*/journal*", process)
     time.sleep(1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=100)

@@ -173,11 +173,16 @@ def test_what_is_no_extension_is_refused(word: str) -> None:
         use(word)
 
 
-def test_an_installed_package_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    info = tmp_path / "lab_controls-1.0.dist-info"
+def _install(folder: Path, module: str) -> None:
+    """Write the metadata of an installed package whose extension is a module."""
+    info = folder / "lab-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lab-controls\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[sfc_testbed.extensions]\nours = lab_controls.one\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lab\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[sfc_testbed.extensions]\nours = {module}\n")
+
+
+def test_an_installed_package_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _install(tmp_path, "lab_controls.one")
     package = tmp_path / "lab_controls"
     package.mkdir()
     (package / "__init__.py").write_text("")
@@ -205,10 +210,7 @@ def test_stored_files_name_an_extension_without_its_text(tmp_path: Path) -> None
 
 def test_a_broken_package_is_left_out_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody typed its name, so the command goes on."""
-    info = tmp_path / "lab_broken-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lab-broken\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[sfc_testbed.extensions]\nours = lab_broken\n")
+    _install(tmp_path, "lab_broken")
     monkeypatch.syspath_prepend(str(tmp_path))
     [problem] = load_installed()
     assert problem.endswith("lab_broken: no file of this name, and no installed module lab_broken")
