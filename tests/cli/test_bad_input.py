@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from sfc_testbed.analysis.results.result import read_result
 from sfc_testbed.cli.app import main
 from sfc_testbed.testbed.sweep.sweep import jobs_of, read_sweep
 from tests.conftest import Refused
+from tests.testbed.running import outcome_of
 from tests.tree import ROOT
 
 PLAIN = ("run", "incast", "--clock", "virtual")
@@ -326,9 +326,7 @@ def test_a_full_file_system_for_output_is_refused(options: str, tmp_path: Path) 
     place.mkdir()
     script = f'mount -t tmpfs -o {options} none "{place}" && "$@"; status=$?; ls -A "{place}"; exit $status'
     command = ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, str(ROOT / "runner.py"), *RUN]
-    done = subprocess.run(
-        [*command, "--out", str(place)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
-    )
+    done = outcome_of([*command, "--out", str(place)], cwd=tmp_path)
     if "unshare" in done.stderr or "mount" in done.stderr:
         pytest.skip(f"no file system of its own: {done.stderr.strip()}")
     assert done.returncode == 2, done.stderr

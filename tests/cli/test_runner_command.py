@@ -45,9 +45,7 @@ def as_nobody(public_folder: Path) -> Callable[..., subprocess.CompletedProcess[
 
     def shown(*words: str) -> subprocess.CompletedProcess[str]:
         command = ["unshare", "--mount", "sh", "-c", show, "sh", *words]
-        return subprocess.run(
-            command, cwd=public_folder, env=environment, capture_output=True, text=True, check=False, timeout=200
-        )
+        return running.outcome_of(command, cwd=public_folder, env=environment)
 
     probe = shown(str(python), "-c", f"open('{tree / 'runner.py'}')")
     if probe.returncode != 0:

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
@@ -34,9 +34,9 @@ os.environ[TESTS_VARIABLE] = str(os.getpid())
 
 NEEDS_MININET = [
     pytest.mark.root,
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
     pytest.mark.skipif(os.geteuid() == 0 and can_make_namespaces() is not None, reason="cannot make namespaces"),
     pytest.mark.skipif(shutil.which("mnexec") is None, reason="Mininet is not installed"),
+    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # from Mininet, in older versions of Python
 ]
 
 LEAVES_NOTHING = pytest.mark.usefixtures("leaves_nothing")
@@ -54,9 +54,14 @@ def command(*words: str) -> list[str]:
     return [sys.executable, str(ROOT / "runner.py"), *words]
 
 
+def outcome_of(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command and return its status and its output. `options` are others of `subprocess.run`."""
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=280, **options)
+
+
 def run(*words: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run runner.py with these arguments and return the result."""
-    return subprocess.run(command(*words), cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=280)
+    return outcome_of(command(*words), cwd=cwd, env=env)
 
 
 def result_of(*words: str) -> dict[str, Any]:
@@ -178,6 +183,14 @@ def start(folder: Path, *words: str, is_on_terminal: bool = False) -> subprocess
     return child
 
 
+def end_of(child: subprocess.Popen[bytes], folder: Path, status: int = 3) -> dict[str, Any]:
+    """Wait for the end of the run that `start` began in `folder`, check its status, and return the stored result."""
+    assert child.wait(150) == status, (folder / "log").read_text()
+    [path] = (folder / "runs").glob("*/result.json")
+    result: dict[str, Any] = json.loads(path.read_text())
+    return result
+
+
 @contextmanager
 def _terminal(log: Path) -> Iterator[int]:
     """Provide a terminal. A thread copies to a file what processes write to it, until all have closed it."""
@@ -229,6 +242,12 @@ def dask_cluster(folder: Path, *options: str, workers: int = 1) -> Iterator[str]
         log = folder / "scheduler.log"
         assert comes_true(lambda: log.read_text().count("Register worker") >= workers)
         yield json.loads(file.read_text())["address"]
+
+
+def write_program(path: Path, script: str) -> None:
+    """Write an executable shell script."""
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
 
 
 def children_of(pid: int) -> list[psutil.Process]:

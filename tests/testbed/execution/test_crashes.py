@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.changes.change import Change, copy_of_tree, environment_of
-from tests.testbed.running import NEEDS_MININET
+from tests.testbed.running import NEEDS_MININET, outcome_of
 
 CRASHING = Change(
     "congestion control",
@@ -58,10 +58,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _runner(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "runner.py", *words]
-    return subprocess.run(
-        line, cwd=tree, env=environment_of(tree), capture_output=True, text=True, check=False, timeout=280
-    )
+    return outcome_of([sys.executable, "runner.py", *words], cwd=tree, env=environment_of(tree))
 
 
 @pytest.mark.parametrize(

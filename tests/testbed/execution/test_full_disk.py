@@ -7,7 +7,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,8 @@ from sfc_testbed.testbed.execution.execute import execute
 from sfc_testbed.testbed.execution.programs import build_programs
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 from sfc_testbed.testbed.recording.outcome import Silent
-from tests.testbed.running import NEEDS_MININET, ROOT
+from tests.testbed.running import NEEDS_MININET, ROOT, outcome_of
 
-PATIENCE_S = 200
 TRACES = {"flows.parquet", "goodput.parquet", "lateness.parquet", "links.parquet", "queues.parquet", "signals.parquet"}
 
 
@@ -40,7 +38,7 @@ def _on_small_disk(clock: str, moment: str, folder: Path, options: str = "size=4
     script = f'mount -t tmpfs none /run && mount -t tmpfs -o {options} none "$1" || exit 77; shift; exec "$@"'
     words = ["unshare", "--mount", "sh", "-c", script, "sh", str(place)]
     words += [sys.executable, "-m", "tests.testbed.execution.small_disk", clock, moment, str(place)]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    done = outcome_of(words, cwd=ROOT)
     if done.returncode == 77 or "unshare:" in done.stderr:
         pytest.skip(f"no file system of its own: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr

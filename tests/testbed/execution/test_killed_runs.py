@@ -32,6 +32,7 @@ VIRTUAL_MOMENTS = {
     "in the drain": f"{SIMULATION}.drain:before:1",
     "while saving": f"{JOURNAL}._write_samples:before:1",
 }
+AFTER_RESULT = "sfc_testbed.analysis.results.result:write_result:after:1"
 LIVE_MOMENTS = {
     "before the switches": f"{TARGET}Target.start:before:1",
     "after the first save": f"{RECORDER}.save:after:1",
@@ -68,7 +69,7 @@ def killed(tmp_path: Path, moment: str, *words: str) -> tuple[Path, int, int]:
         child = subprocess.Popen([*line, "--out", str(tmp_path / "runs")], cwd=running.ROOT, stdout=log, stderr=log)
     assert child.wait(200) == -signal.SIGKILL, output.read_text()
     [folder] = (tmp_path / "runs").iterdir()
-    assert not (folder / "result.json").exists()
+    assert (folder / "result.json").exists() == (moment == AFTER_RESULT)
     return folder, max(map(int, notes.read_text().split()), default=0), child.pid
 
 
@@ -134,12 +135,7 @@ def test_rows_of_a_killed_run_equal_rows_of_the_whole_run(tmp_path: Path) -> Non
 
 def test_a_run_killed_after_its_result_keeps_the_result(tmp_path: Path) -> None:
     """The page and the removal of the journal are still missing then."""
-    moment = "sfc_testbed.analysis.results.result:write_result:after:1"
-    notes = tmp_path / "notes"
-    line = [sys.executable, "-m", "tests.testbed.killed", moment, str(notes), "run", *VIRTUAL, "--out", str(tmp_path)]
-    done = subprocess.run(line, capture_output=True, check=False, cwd=running.ROOT, timeout=200)
-    assert done.returncode == -signal.SIGKILL
-    [folder] = tmp_path.glob("incast-*")
+    folder, _, _ = killed(tmp_path, AFTER_RESULT, *VIRTUAL)
     text = (folder / "result.json").read_text()
     assert running.run("report", str(folder)).returncode == 0
     assert (folder / "result.json").read_text() == text
@@ -156,7 +152,6 @@ def live_moments() -> list[Any]:
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize("moment", live_moments())
 def test_a_killed_live_run_can_be_cleaned_and_reported(tmp_path: Path, moment: str) -> None:
     before = running.remains()

@@ -8,15 +8,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.testbed.running import dask_cluster
+from tests.testbed.running import dask_cluster, run
 
-ROOT = Path(__file__).resolve().parents[3]
 SWEEP = "name: far\nscenario: incast\nschemes: [irn, sfc]\nsettings: {degree: 2, message_bytes: 2000}\n"
 OPENSSL = shutil.which("openssl") or ""
 pytestmark = pytest.mark.skipif(not OPENSSL, reason="no openssl on the PATH to make certificates")
@@ -53,14 +51,7 @@ def _sweep(address: str, folder: Path, configuration: Mapping[str, str]) -> subp
     (folder / "sweep.yaml").write_text(SWEEP)
     words = ["sweep", str(folder / "sweep.yaml"), "--out", str(folder / "out"), "--scheduler", address]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("DASK_")}
-    return subprocess.run(
-        [sys.executable, str(ROOT / "runner.py"), *words],
-        env={**inherited, "DASK_CONFIG": str(folder / "dask"), **configuration},
-        capture_output=True,
-        text=True,
-        timeout=250,
-        check=False,
-    )
+    return run(*words, env={**inherited, "DASK_CONFIG": str(folder / "dask"), **configuration})
 
 
 def _variables(certificates: Path, *, trusted: str = "ours", presented: str = "ours") -> dict[str, str]:

@@ -40,7 +40,7 @@ from sfc_testbed.testbed.jobs.process import PARENT_VARIABLE, TaskProcess
 from sfc_testbed.testbed.jobs.task import TaskEnd
 from sfc_testbed.testbed.system import code
 from tests.appearing import await_file
-from tests.testbed.running import children_of
+from tests.testbed.running import children_of, outcome_of
 
 SHORT, LONG = "message_bytes=5000", "message_bytes=1000000000"
 
@@ -87,9 +87,7 @@ def test_a_job_without_a_page_does_not_load_matplotlib(tmp_path: Path) -> None:
     """The page can be written from the folder later."""
     words = JOB.dump_json(replace(_job(tmp_path, SHORT), page=False)).decode()
     code = f"import sys\nfrom {run_job.__name__} import *\nmain()\nassert 'matplotlib' not in sys.modules"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, input=words, capture_output=True, text=True, check=False
-    )
+    done = outcome_of([sys.executable, "-c", code], cwd=ROOT, input=words)
     assert done.returncode == 0, done.stderr
     finished = JOB_RESULT.validate_json(done.stdout)
     assert isinstance(finished, JobFinished)
@@ -204,14 +202,8 @@ def test_a_job_whose_starter_is_gone_does_not_begin(tmp_path: Path) -> None:
     """The starter may be killed before the job has asked the kernel for a death signal."""
     gone = subprocess.Popen(["true"])
     gone.wait()
-    done = subprocess.run(
-        [sys.executable, "-m", "sfc_testbed.testbed.jobs.run_job"],
-        cwd=ROOT,
-        env={**os.environ, PARENT_VARIABLE: str(gone.pid)},
-        input="",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {**os.environ, PARENT_VARIABLE: str(gone.pid)}
+    words = [sys.executable, "-m", "sfc_testbed.testbed.jobs.run_job"]
+    done = outcome_of(words, cwd=ROOT, env=environment, input="")
     assert done.returncode == EXIT_STATUS
     assert not done.stdout

@@ -26,10 +26,7 @@ pytest.importorskip("mininet")
 
 from sfc_testbed.testbed.live.emulation import emulation
 
-pytestmark = [
-    *running.NEEDS_MININET,
-    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # from Mininet, in older versions of Python
-]
+pytestmark = running.NEEDS_MININET
 STAR = shape("star", {"hosts": 3}).build()
 
 
@@ -119,8 +116,7 @@ def test_every_interface_has_the_mtu() -> None:
 def test_a_shell_that_does_not_start_ends_the_network(
     script: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "mnexec").write_text(f"#!/bin/sh\n{script}\n")
-    (tmp_path / "mnexec").chmod(0o755)
+    running.write_program(tmp_path / "mnexec", script)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setattr(shells, "START_SECONDS", 2.0)
     before = _descendants()

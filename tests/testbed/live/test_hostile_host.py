@@ -32,10 +32,7 @@ from sfc_testbed.wire.constants import BTS_UDP_PORT, INT_UDP_PORT, ROCE_UDP_PORT
 from tests.appearing import comes_true
 from tests.testbed import running
 
-pytestmark = [
-    *running.NEEDS_MININET,
-    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # from Mininet, in older versions of Python
-]
+pytestmark = running.NEEDS_MININET
 NEEDS_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
 BROADCAST = "ff:ff:ff:ff:ff:ff"
 _IGNORE_OUTGOING = (263, 23, 1)

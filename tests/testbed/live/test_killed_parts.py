@@ -56,15 +56,13 @@ def _await(pid: int, *words: str) -> psutil.Process:
     return process
 
 
-def _run_with_signal(
-    tmp_path: Path, number: signal.Signals, victim: tuple[str, ...], *words: str
-) -> tuple[int, dict[str, Any]]:
+def _run_with_signal(tmp_path: Path, number: str, victim: tuple[str, ...], *words: str) -> tuple[int, dict[str, Any]]:
     """Signal one process in the middle of a run; return the exit code and the result."""
     child = running.start(tmp_path, "incast", *words)
     process = _await(child.pid, *victim)
     running.wait_until_measuring(tmp_path)
     time.sleep(1)  # not a synchronization: any moment in the middle of the run will do
-    process.send_signal(number)
+    process.send_signal(signal.Signals[f"SIG{number}"])
     status = child.wait(150)
     log = (tmp_path / "log").read_text()
     assert "Traceback" not in log
@@ -93,7 +91,7 @@ def _run_with_signal(
 def test_a_part_that_ends_makes_the_run_invalid(
     number: str, victim: tuple[str, ...], words: tuple[str, ...], reason: str, tmp_path: Path
 ) -> None:
-    status, result = _run_with_signal(tmp_path, signal.Signals[f"SIG{number}"], victim, *LONG, *words)
+    status, result = _run_with_signal(tmp_path, number, victim, *LONG, *words)
     assert result["verdict"] == "invalid"
     assert reason in result["verdict_reasons"][0]
     assert status == 3
@@ -113,20 +111,16 @@ def test_a_link_that_is_lost_is_named_at_once(command: str, link: str, tmp_path:
     child = running.start(tmp_path, "incast", *LONG)
     switch = _await(child.pid, "tor1.control")
     running.wait_until_measuring(tmp_path)
-    inside = ["nsenter", f"--net=/proc/{switch.pid}/ns/net", "ip", *command.split()]
-    subprocess.run(inside, check=True)
-    assert child.wait(150) == 3
-    [path] = (tmp_path / "runs").glob("*/result.json")
-    result = json.loads(path.read_text())
+    subprocess.run(["nsenter", f"--net=/proc/{switch.pid}/ns/net", "ip", *command.split()], check=True)
+    result = running.end_of(child, tmp_path)
     assert result["verdict_reasons"][0] == f"during the run link {link} was taken down, deleted or moved away."
 
 
 @pytest.mark.parametrize("number", ["KILL", "TERM", "STOP"])
 def test_a_lost_capture_degrades_the_run(number: str, tmp_path: Path) -> None:
     """The measurements are complete, but a requested file is not: the verdict says so, without an error."""
-    victim = ("tcpdump", "h1-eth0")
     words = ("--dilation", "10000", "--set", "message_bytes=1000000", "--pcap", "h1,h2")
-    status, result = _run_with_signal(tmp_path, signal.Signals[f"SIG{number}"], victim, *words)
+    status, result = _run_with_signal(tmp_path, number, ("tcpdump", "h1-eth0"), *words)
     assert result["verdict"] in ("degraded", "invalid")  # "invalid" for lateness on a busy machine
     [reason] = [text for text in result["verdict_reasons"] if "pcap" in text]
     assert reason.startswith("pcaps/h1-eth0.pcapng ")
@@ -146,9 +140,7 @@ def test_a_wire_of_bmv2_that_ends_is_named(tmp_path: Path) -> None:
         pytest.skip("this kernel has netem")
     time.sleep(2)
     wires.kill()
-    assert child.wait(150) == 3
-    [path] = (tmp_path / "runs").glob("*/result.json")
-    result = json.loads(path.read_text())
+    result = running.end_of(child, tmp_path)
     assert "wires1 was ended by SIGKILL" in result["verdict_reasons"][0]
 
 
@@ -240,10 +232,7 @@ def test_a_removed_tap_ends_the_run(tmp_path: Path) -> None:
     child = running.start(tmp_path, "incast", *LONG, "--background", "iperf3")
     shell = _await(child.pid, "mininet:h1")
     _await(child.pid, "iperf3_peer", "client")
-    enter = ["nsenter", "--target", str(shell.pid), "--net"]
-    subprocess.run([*enter, "ip", "link", "delete", "h1-tap0"], check=True, timeout=20)
-    assert child.wait(150) == 3, (tmp_path / "log").read_text()
-    [path] = (tmp_path / "runs").glob("*/result.json")
-    result = json.loads(path.read_text())
+    subprocess.run(["nsenter", f"--net=/proc/{shell.pid}/ns/net", "ip", "link", "delete", "h1-tap0"], check=True)
+    result = running.end_of(child, tmp_path)
     assert result["verdict"] == "invalid"
     assert "agent" in result["verdict_reasons"][0]

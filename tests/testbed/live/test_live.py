@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
+from sfc_testbed.testbed.system.run_ids import known_runs, owner_of
 from tests.testbed import running
 
 pytestmark = [*running.NEEDS_MININET, running.LEAVES_NOTHING]
@@ -71,10 +72,8 @@ def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     """
     child = _started(tmp_path, is_on_terminal=True)
     child.send_signal(signal.SIGINT)
-    assert child.wait(60) == 130, (tmp_path / "log").read_text()
+    result = running.end_of(child, tmp_path, 130)
     assert (tmp_path / "log").read_text().count("press Ctrl-C again to end without them") == 1
-    [folder] = (tmp_path / "runs").iterdir()
-    result = json.loads((folder / "result.json").read_text())
     assert result["interrupted"] is True
     reasons = [reason for reason in result["verdict_reasons"] if not running.is_of_lateness(reason)]
     assert reasons[0].startswith("The run was interrupted")
@@ -82,20 +81,33 @@ def test_interrupt_keeps_what_was_measured(tmp_path: Path) -> None:
     assert result["verdict"] in ("degraded", "invalid")  # "invalid" if the run was also late
     assert result["unexplained_loss"] == 0
     assert result["packets"]["sent"] > 0
-    assert (folder / "queues.parquet").exists()
+    assert list((tmp_path / "runs").glob("*/queues.parquet"))
 
 
 def test_an_unreadable_message_of_an_agent_ends_the_run(tmp_path: Path) -> None:
     child = _started(tmp_path)
     [agent] = [process for process in running.children_of(child.pid) if "agent1.json" in str(process.cmdline())]
     Path(f"/proc/{agent.pid}/fd/1").write_bytes(b"Segmentation fault\n")
-    assert child.wait(60) == 3, (tmp_path / "log").read_text()
-    [folder] = (tmp_path / "runs").iterdir()
-    result = json.loads((folder / "result.json").read_text())
+    result = running.end_of(child, tmp_path)
     assert result["verdict"] == "invalid"
     reason = result["verdict_reasons"][0]
     assert "agent1 sent a message that cannot be read: 'Segmentation fault' is not a message" in reason
     assert result["packets"]["sent"] > 0
+
+
+def test_clean_lets_a_run_save_its_result(tmp_path: Path) -> None:
+    before = running.remains()
+    child = _started(tmp_path)
+    [run_id] = [known for known in known_runs() if (owner := owner_of(known)) is not None and owner.pid == child.pid]
+    processes = running.children_of(child.pid)
+    agents = {str(process.pid) for process in processes if "sfc_testbed.hosts.agent" in process.cmdline()}
+    assert agents
+    assert agents <= running.remains()["processes"] - before["processes"]
+    done = running.run("clean", run_id)
+    assert child.wait(1) in (0, 3, 130), (tmp_path / "log").read_text()
+    assert f"{run_id}: its runner ended" in done.stdout, done.stderr
+    [path] = tmp_path.glob("runs/*/result.json")
+    assert json.loads(path.read_text())["interrupted"]
 
 
 def test_two_runs_in_parallel_do_not_collide(tmp_path: Path) -> None:

@@ -25,11 +25,7 @@ from sfc_testbed.wire.scapy_layers import BTS
 from tests.appearing import comes_true
 from tests.testbed import running
 
-pytestmark = [
-    *running.NEEDS_MININET,
-    running.LEAVES_NOTHING,
-    pytest.mark.filterwarnings("ignore:.*distutils.*:DeprecationWarning"),  # from Mininet, in older versions of Python
-]
+pytestmark = [*running.NEEDS_MININET, running.LEAVES_NOTHING]
 PAUSE_US = 300
 MESSAGE_BYTES = 400_000
 D = 10_000

@@ -18,6 +18,7 @@ from sfc_testbed.testbed.program.sources import HASH_FILE, SOURCES, check_artifa
 from sfc_testbed.testbed.program.user_program import compiled_program
 from tests.conftest import Refused
 from tests.testbed.program.own import OURS
+from tests.testbed.running import write_program
 
 _MESSAGE = "the P4 sources in switch-bmv2/ are not those that switch-bmv2/artifacts/sfc.json was compiled from"
 
@@ -32,14 +33,6 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _shadow(folder: Path, monkeypatch: pytest.MonkeyPatch, *programs: str) -> None:
-    """Set a PATH that contains only these programs."""
-    for name in programs:
-        (folder / name).write_text("#!/bin/sh\n")
-        (folder / name).chmod(0o755)
-    monkeypatch.setenv("PATH", str(folder))
-
-
 @pytest.mark.parametrize(
     ("programs", "advice"),
     [
@@ -52,7 +45,9 @@ def test_the_advice_depends_on_the_available_compilers(
     programs: tuple[str, ...], advice: str, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bin").mkdir()
-    _shadow(tmp_path / "bin", monkeypatch, *programs)
+    for name in programs:
+        write_program(tmp_path / "bin" / name, "")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     with pytest.raises(UsageError) as refused:
         check_artifacts(tree)
     assert str(refused.value).startswith(_MESSAGE)

@@ -19,7 +19,7 @@ import pytest
 from tests.testbed.running import ROOT
 from tests.testbed.system.private_machine import NOBODY, PrivateMachine, end, private_machine
 
-pytestmark = [pytest.mark.root, pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
+pytestmark = pytest.mark.root
 
 PYTHON = [sys.executable, "-c"]
 CLEAN = [sys.executable, str(ROOT / "runner.py"), "clean"]

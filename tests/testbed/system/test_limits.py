@@ -14,25 +14,16 @@ import pytest
 
 from sfc_testbed.testbed.system import limits
 from sfc_testbed.testbed.system.limits import idle_cores, out_of_room
-from tests.testbed.running import ROOT
+from tests.testbed.running import ROOT, outcome_of
 
 VIRTUAL = ("run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000", "--out", "runs")
-PATIENCE_S = 120
 
 
 def _limited(limit: str, words: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run Python under a limit that the shell sets."""
     script = f'ulimit {limit} && exec "$@"'
     environment = {"PYTHONPATH": os.environ["PYTHONPATH"], "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
-    return subprocess.run(
-        ["bash", "-c", script, "bash", sys.executable, *words],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE_S,
-    )
+    return outcome_of(["bash", "-c", script, "bash", sys.executable, *words], cwd=folder, env=environment)
 
 
 def test_a_limit_of_open_files_that_is_too_low_is_named_before_anything_is_created(tmp_path: Path) -> None:

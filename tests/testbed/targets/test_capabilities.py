@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -37,11 +36,6 @@ def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _shadow(folder: Path, program: str, script: str) -> None:
-    (folder / program).write_text(f"#!/bin/sh\n{script}\n")
-    (folder / program).chmod(0o755)
-
-
 def _probe(name: str) -> str | None:
     [probe] = [capability.probe for capability in capabilities.CAPABILITIES if capability.name == name]
     return probe()
@@ -60,7 +54,7 @@ def test_a_node_shell_that_cannot_start_is_reported(
     script: str, expected: str, without: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(capabilities, "_SHELL_SECONDS", 2.0)
-    _shadow(without, "mnexec", script)
+    running.write_program(without / "mnexec", script)
     reason = _probe("node shells")
     assert reason is not None
     assert reason.startswith(expected)
@@ -74,7 +68,7 @@ def test_a_chroot_is_refused_before_anything_starts(tmp_path: Path) -> None:
     root.mkdir()
     words = ["unshare", "--mount", "sh", "-c", _IN_CHROOT, "sh", str(root)]
     words += running.command("run", "incast", "--clock", "real", "--out", str(out))
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    done = running.outcome_of(words)
     assert done.returncode == 2, done.stdout + done.stderr
     message = " ".join(done.stderr.split())
     assert "needs node shells: the shell of a node ends at once: " in message
@@ -135,9 +129,7 @@ def test_a_control_group_without_real_time_is_refused_before_anything_starts(tmp
     try:
         enter = f'echo $$ > {group}/cgroup.procs && exec "$@"'
         words = running.command("run", "incast", "--clock", "real", "--out", str(tmp_path))
-        done = subprocess.run(
-            ["sh", "-c", enter, "sh", *words], capture_output=True, text=True, check=False, timeout=100
-        )
+        done = running.outcome_of(["sh", "-c", enter, "sh", *words])
     finally:
         group.rmdir()
     assert (done.returncode, done.stdout) == (2, "")

@@ -122,7 +122,6 @@ def test_the_error_of_a_switch_that_ends_early_has_its_last_line(
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_the_interfaces_of_a_killed_container_come_back(engine: MagicMock, tmp_path: Path) -> None:
     """If nothing kept the namespace open, the kernel would delete its interfaces, and with them the links."""
     process = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec cat"], stdin=-1, stdout=-1)

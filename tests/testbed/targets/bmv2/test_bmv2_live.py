@@ -15,7 +15,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sfc_testbed.analysis.results.result import read_result
 from sfc_testbed.testbed.control_plane.commands import pipeline_commands
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.program.declared import Program
@@ -31,6 +30,7 @@ from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.dilation import Dilation
 from softswitch.control import CommandError
 from softswitch.engine import SwitchEngine
+from tests.appearing import comes_true
 from tests.testbed import running
 from tests.testbed.local_image import containers_of, image_of, libraries_of
 
@@ -43,14 +43,10 @@ PATIENCE_S = 20.0
 @pytest.mark.root
 def test_a_local_switch_has_real_time_priority(tmp_path: Path) -> None:
     program = tmp_path / "simple_switch"
-    program.write_text("#!/bin/sh\nchrt --pid $$\n")
-    program.chmod(0o755)
+    running.write_program(program, "chrt --pid $$")
     with private_network():
         switch = LocalSwitch(str(program), SwitchSpec("s1", 0, 1, PROGRAM, {}, tmp_path, tmp_path / "s1"), "run")
-    deadline = time.monotonic() + PATIENCE_S
-    while not switch.has_ended:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    assert comes_true(lambda: switch.has_ended, PATIENCE_S)
     switch.stop()
     assert "SCHED_RR" in (tmp_path / "s1.log").read_text()
 
@@ -137,10 +133,8 @@ class TestLive:
         child = running.start(tmp_path, "incast", "--switch", "bmv2", "--set", "message_bytes=100000000")
         running.wait_until_measuring(tmp_path)
         child.send_signal(signal.SIGINT)
-        assert child.wait(100) == 130, (tmp_path / "log").read_text()
-        [folder] = (tmp_path / "runs").iterdir()
-        assert read_result(folder).interrupted
-        assert (folder / "queues.parquet").exists()
+        assert running.end_of(child, tmp_path, 130)["interrupted"]
+        assert list((tmp_path / "runs").glob("*/queues.parquet"))
 
 
 @pytest.mark.skipif(missing_engine() is not None, reason=f"no Docker: {missing_engine()}")

@@ -29,6 +29,7 @@ from sfc_testbed.testbed.targets.table import TARGETS
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA
 from sfc_testbed.wire.dilation import Dilation
+from tests.testbed.running import write_program
 
 LIVE = RunSpec("incast", switch="bmv2")
 
@@ -188,9 +189,7 @@ def test_acks_have_a_separate_queue_on_bmv2() -> None:
 )
 def test_an_old_bmv2_is_refused(printed: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Version 1.15.0, which is widely installed, serves priorities in reverse order."""
-    path = tmp_path / "simple_switch"
-    path.write_text(f"#!/bin/sh\necho {printed}\n")
-    path.chmod(0o755)
+    write_program(tmp_path / "simple_switch", f"echo {printed}")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     assert expected.format(tmp_path) in str(find_bmv2())
 
@@ -200,8 +199,7 @@ def test_the_command_of_softswitch_is_not_bmv2(tmp_path: Path, monkeypatch: pyte
     own, bmv2 = tmp_path / "environment" / "bin", tmp_path / "bin"
     for folder, printed in ((own, "simple_switch: unrecognized arguments: --version"), (bmv2, "1.16.0")):
         folder.mkdir(parents=True)
-        (folder / "simple_switch").write_text(f"#!/bin/sh\necho {printed}\n")
-        (folder / "simple_switch").chmod(0o755)
+        write_program(folder / "simple_switch", f"echo {printed}")
     monkeypatch.setattr("sys.prefix", str(own.parent))
     monkeypatch.setenv("PATH", os.pathsep.join(map(str, (own, bmv2))), prepend=os.pathsep)
     assert find_bmv2() == Installation("1.16.0", str(bmv2 / "simple_switch"))

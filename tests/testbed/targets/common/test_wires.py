@@ -32,6 +32,7 @@ from sfc_testbed.wire.constants import IP_PROTOCOL_TCP, BtsCause
 from sfc_testbed.wire.dilation import Dilation
 from softswitch.build import build_library
 from softswitch.engine import SwitchEngine
+from tests.testbed.running import write_program
 
 
 def test_every_delayed_link_is_cut_once() -> None:
@@ -178,8 +179,7 @@ def test_a_delay_passes_as_each_version_of_tc_prints_it(delay_ns: int, answer: s
 
 
 # A fake tc for machines without netem in the kernel. It accepts one delay and then prints the prepared answer.
-_TC = """#!/bin/sh
-case "$*" in
+_TC = """case "$*" in
 *"qdisc replace dev lo root netem"*"delay 12.345us") printf '%s' '{answer}' > "$0.answer" ;;
 *"qdisc replace"*) echo 'Illegal "latency"' >&2; exit 1 ;;
 *"-j qdisc show dev lo"*) cat "$0.answer" ;;
@@ -189,7 +189,6 @@ esac
 
 
 @pytest.mark.root
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize(
     ("answer", "delays_ns", "missing"),
     [
@@ -204,8 +203,7 @@ def test_netem_is_probed_with_the_delays_that_a_run_needs(
     answer: str, delays_ns: list[int], missing: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The probe runs the command of the run, because tc may accept one delay and refuse another."""
-    (tmp_path / "tc").write_text(_TC.format(answer=answer.strip()))
-    (tmp_path / "tc").chmod(0o755)
+    write_program(tmp_path / "tc", _TC.format(answer=answer.strip()))
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     reason = missing_netem(delays_ns)
     assert (reason is None) if missing is None else (reason is not None and missing in reason)
