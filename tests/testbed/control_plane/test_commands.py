@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of the control plane commands that follow from topology, settings and dilation."""
+"""Control plane commands: which follow from topology, settings and dilation, and their text for `simple_switch_CLI`."""
 
 from __future__ import annotations
 
 import json
 import re
+from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
@@ -18,7 +19,15 @@ from sfc_testbed.testbed.control_plane.commands import (
     settings_commands,
     wire_commands,
 )
-from sfc_testbed.testbed.control_plane.entries import TableEntry
+from sfc_testbed.testbed.control_plane.entries import (
+    ChangedEntry,
+    ClearedTable,
+    Command,
+    FlowQueues,
+    MirrorSession,
+    RegisterCell,
+    TableEntry,
+)
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.plan.plan import plan_network
 from sfc_testbed.testbed.program.sources import OWN_PROGRAM
@@ -32,6 +41,7 @@ from tests.switch_bmv2.bench_switch import BenchSwitch, bench_switch
 
 SFC = SwitchSettings(bts="ingress", pause_cache=True)
 PROGRAM = declarations_of(None)
+MAC = "06:00:00:01:00:03"
 
 
 def test_tors_and_spines_spread_traffic_over_all_parallel_links() -> None:
@@ -137,8 +147,7 @@ def test_table_and_action_names_are_unambiguous_for_simple_switch_cli(scheme: st
 
 
 def _switch_settings(scheme: str) -> SwitchSettings:
-    plan = plan_network(RunSpec("none", scheme))
-    return plan.switch_settings
+    return plan_network(RunSpec("none", scheme)).switch_settings
 
 
 def _tables(switch: BenchSwitch) -> dict[str, set[str]]:
@@ -167,3 +176,29 @@ def test_ecn_thresholds_can_follow_the_rate_of_a_port() -> None:
         assert entries[1][:2] == (100_000, 400_000)
         assert entries[2][:2] == uplink
         assert entries[2][2] == round(0.2 * 2**32 / (uplink[1] - uplink[0]))
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        (
+            TableEntry("ipv4_lpm", "next_hop", (IPv4Network("10.1.0.0/16"),), (3, MAC)),
+            f"table_add ipv4_lpm next_hop 10.1.0.0/16 => 3 {MAC}",
+        ),
+        (
+            TableEntry("watched", "watch", (IPv4Address("10.1.0.2"), 3), (7,)),
+            "table_add watched watch 10.1.0.2 3 => 7",
+        ),
+        (TableEntry("watched", "ignore", (3,)), "table_add watched ignore 3 =>"),
+        (TableEntry("dilation", "divide", parameters=(5, 6)), "table_set_default dilation divide 5 6"),
+        (TableEntry("load_balancing", "by_random"), "table_set_default load_balancing by_random"),
+        (RegisterCell("member_ports", 97, 4), "register_write member_ports 97 4"),
+        (ChangedEntry(4, "ipv4_lpm", "ecmp", (1, 2)), "table_modify ipv4_lpm ecmp 4 => 1 2"),
+        (ClearedTable("ecn"), "table_clear ecn"),
+        (MirrorSession(1, 510), "mirroring_add 1 510"),
+        (MirrorSession(1, None), "mirroring_delete 1"),
+        (FlowQueues(2, 3, 32, 1500), "port_queues 2 3 32 1500"),
+    ],
+)
+def test_a_command_has_the_text_of_simple_switch_cli(command: Command, text: str) -> None:
+    assert str(command) == text
