@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for the parts of the BMv2 target that need no BMv2: slots, polls, the choice of the target, its version."""
+"""Tests for the parts of the BMv2 target that need no BMv2: slots, polls, ghost bytes, the choice of the target."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -21,10 +25,13 @@ from sfc_testbed.testbed.plan.plan import plan_run
 from sfc_testbed.testbed.plan.switch_targets import SWITCH_TARGETS
 from sfc_testbed.testbed.speed.dilation import with_dilation
 from sfc_testbed.testbed.targets import capabilities
+from sfc_testbed.testbed.targets.bmv2 import target as bmv2_target
 from sfc_testbed.testbed.targets.bmv2.installation import Installation, find_bmv2
 from sfc_testbed.testbed.targets.bmv2.interface_counters import interface_bytes, parsed
 from sfc_testbed.testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
 from sfc_testbed.testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate
+from sfc_testbed.testbed.targets.bmv2.switch import Bmv2Switch
+from sfc_testbed.testbed.targets.bmv2.target import Bmv2Target
 from sfc_testbed.testbed.targets.table import TARGETS
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA
@@ -71,10 +78,14 @@ class FakeControl:
         return self.cells
 
 
+def _poller(control: Any, file: Path, link_bytes: Callable[[], dict[int, tuple[int, int]]]) -> QueuePoller:
+    return QueuePoller(control, file, poll_ns=1, sample_ns=10, epoch_ns=0, link_bytes=link_bytes, also=lambda: None)
+
+
 def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> None:
     control = FakeControl()
     file = tmp_path / "s1.samples"
-    poller = QueuePoller(control, file, poll_ns=1, sample_ns=10, epoch_ns=0, link_bytes=dict, also=lambda: None)  # type: ignore[arg-type]
+    poller = _poller(control, file, dict)
     control.cells[2 * 8 + 3] = 5_000
     poller.poll()
     control.cells[2 * 8 + 3] = 1_000
@@ -95,15 +106,7 @@ def test_polls_become_samples_with_the_highest_depth_seen(tmp_path: Path) -> Non
 def test_bytes_of_links_are_differences_of_the_interfaces_counters(tmp_path: Path) -> None:
     counted = {1: (100, 0), 2: (0, 0)}
     file = tmp_path / "s1.samples"
-    poller = QueuePoller(
-        FakeControl(),  # type: ignore[arg-type]
-        file,
-        poll_ns=1,
-        sample_ns=10,
-        epoch_ns=0,
-        link_bytes=lambda: dict(counted),
-        also=lambda: None,
-    )
+    poller = _poller(FakeControl(), file, lambda: dict(counted))
     counted[1] = (160, 1_000)
     poller.end_interval(100)
     poller.end_interval(200)
@@ -217,3 +220,34 @@ def test_without_bmv2_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         UsageError, match="--switch bmv2 needs BMv2: no simple_switch on the PATH, and no Docker engine"
     ):
         capabilities.require("real", "bmv2")
+
+
+def _stopped(*held: int) -> Bmv2Switch:
+    """Return a stopped switch whose buffer had these levels one after the other."""
+    anything = MagicMock(failure=None)
+    switch = Bmv2Switch(anything, cast(Any, SimpleNamespace(name="s1")), lambda spec: anything, anything)
+    switch._control, switch._poller = MagicMock(), anything
+    switch._control.command.side_effect = [f"buffer_bytes[0]= {level}" for level in held]
+    switch.stop()
+    assert {call.args for call in switch._control.command.mock_calls} == {("register_read buffer_bytes 0",)}
+    return switch
+
+
+@pytest.mark.parametrize(
+    ("held", "ghosts"),
+    [((0,), 0), ((62, 0), 0), ((2116, 2116), 2116)],
+    ids=["nothing is left", "the last probe passed", "bytes that BMv2 dropped"],
+)
+def test_bytes_still_counted_at_rest_are_a_loss_of_bmv2(held: tuple[int, ...], ghosts: int) -> None:
+    """Ghost bytes are counted at the end although the queues are empty, and no queue of BMv2 can be paused."""
+    assert _stopped(*held).ghost_bytes == ghosts
+
+
+def test_the_notes_name_the_switch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bmv2_target, "find_bmv2", lambda: Installation(version="1.15.5", path="simple_switch"))
+    monkeypatch.setattr(bmv2_target, "missing_netem", lambda delays_ns: None)
+    target = Bmv2Target(plan_run(RunSpec("incast", switch="bmv2")), tmp_path, tmp_path)
+    target._switches.append(_stopped(2116, 2116))
+    assert [note for note in target.notes() if "2116" in note] == [
+        "s1 still counts 2116 bytes in its queues: BMv2 itself lost packets that it had let in."
+    ]
