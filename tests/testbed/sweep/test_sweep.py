@@ -4,14 +4,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 import signal
 import subprocess
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import psutil
@@ -22,10 +26,9 @@ from sfc_testbed.analysis.results.swept import shared_runs
 from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.traffic.sizes import DATA
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.interrupt import Interrupt
 from sfc_testbed.testbed.jobs.job import Job, JobFinished
 from sfc_testbed.testbed.jobs.run_job import run_job
-from sfc_testbed.testbed.jobs.task import Shares, Task, TaskEnd, ignore
+from sfc_testbed.testbed.jobs.task import Take, Task, TaskEnd
 from sfc_testbed.testbed.sweep.run import run_sweep
 from sfc_testbed.testbed.sweep.sweep import (
     SweepFile,
@@ -36,9 +39,10 @@ from sfc_testbed.testbed.sweep.sweep import (
     results_table,
     unfinished,
 )
+from sfc_testbed.testbed.system.run_ids import STATE_ROOT
 from tests.appearing import await_file
-from tests.testbed.incasts import run_incast
-from tests.testbed.running import are_gone, children_of, dask_cluster, started
+from tests.testbed.incasts import run_incast, write_flows
+from tests.testbed.running import are_gone, children_of, dask_cluster, needs_mininet, started
 from tests.tree import ROOT
 
 FILE = """
@@ -61,6 +65,13 @@ def _sweep(tmp_path: Path, text: str = FILE) -> Path:
 
 def _start(file: Path, out: Path, *words: str) -> subprocess.Popen[str]:
     return started("sweep", str(file), "--out", str(out), "--workers", "2", *words)
+
+
+def _started_long(tmp_path: Path, *words: str) -> subprocess.Popen[str]:
+    """Start a sweep of long jobs, and return its process once the first one runs."""
+    process = _start(_sweep(tmp_path, FILE.replace("20000", "50000000")), tmp_path / "out", *words)
+    await_file(tmp_path / "out", "small/jobs/.*.partial/*/flows-input.csv", process)
+    return process
 
 
 def _job(job: SweepJob, folder: Path) -> Job:
@@ -108,16 +119,13 @@ def test_a_killed_and_resumed_sweep_runs_no_job_twice(tmp_path: Path) -> None:
 
 
 def test_workers_and_jobs_end_with_a_killed_command(tmp_path: Path) -> None:
-    file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
-    process = _start(file, tmp_path / "out")
-    jobs = tmp_path / "out" / "small" / "jobs"
-    await_file(jobs, ".*.partial/*/flows-input.csv", process)
+    process = _started_long(tmp_path)
     family = children_of(process.pid)
     assert any(_is_job(process) for process in family)
     process.kill()
     process.communicate(timeout=100)
     assert are_gone(family)
-    assert not list(jobs.glob("*/result.json"))
+    assert not list(tmp_path.glob("out/small/jobs/*/result.json"))
 
 
 def test_jobs_are_all_combinations_and_have_unique_names(tmp_path: Path) -> None:
@@ -161,29 +169,15 @@ def test_jobs_that_differ_only_in_an_unused_axis_share_a_run(tmp_path: Path) -> 
     assert [job.request.scheme for job in unfinished(tmp_path, jobs_of(once))] == ["sfc"], "the words may differ"
 
 
-class _Breaking:
-    """An executor whose tasks fail at once."""
-
-    parallel = 1
-
-    def run(
-        self,
-        tasks: Sequence[Task],
-        take: Callable[[int, TaskEnd], None],
-        interrupt: Interrupt,
-        shares: Shares = ignore,
-        *,
-        one_at_a_time: bool = False,
-    ) -> None:
-        for number in range(len(tasks)):
-            take(number, TaskEnd(1, "", "it broke", was_stopped=False))
+def _break_all(tasks: Sequence[Task], take: Take, *_: object, **__: object) -> None:
+    for number in range(len(tasks)):
+        take(number, TaskEnd(1, "", "it broke", was_stopped=False))
 
 
 def test_the_label_of_a_shared_run_lists_the_values_of_the_unused_axis(tmp_path: Path) -> None:
     labels: list[str] = []
-    done = run_sweep(
-        THRESHOLDS, jobs_of(THRESHOLDS), tmp_path, _Breaking(), lambda state: labels.append(str(state.ended))
-    )
+    breaking: Any = SimpleNamespace(parallel=1, run=_break_all)
+    done = run_sweep(THRESHOLDS, jobs_of(THRESHOLDS), tmp_path, breaking, lambda state: labels.append(str(state.ended)))
     assert labels == [
         f"{scheme} degree={degree} switch.q_th_bytes={threshold} seed=1"
         for degree in (2, 3)
@@ -236,10 +230,7 @@ def test_jobs_run_on_an_existing_cluster(cluster: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_jobs_on_a_cluster_end_with_the_command(number: signal.Signals, cluster: str, tmp_path: Path) -> None:
-    file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
-    process = _start(file, tmp_path / "out", "--scheduler", cluster)
-    jobs = tmp_path / "out" / "small" / "jobs"
-    await_file(jobs, ".*.partial/*/flows-input.csv", process)
+    process = _started_long(tmp_path, "--scheduler", cluster)
     running = [child for child in children_of(os.getpid()) if _is_job(child)]
     assert running
     process.send_signal(number)
@@ -250,9 +241,7 @@ def test_jobs_on_a_cluster_end_with_the_command(number: signal.Signals, cluster:
 
 
 def test_without_its_scheduler_a_cluster_ends_the_jobs_and_they_fail(cluster: str, tmp_path: Path) -> None:
-    file = _sweep(tmp_path, FILE.replace("20000", "50000000"))
-    process = _start(file, tmp_path / "out", "--scheduler", cluster)
-    await_file(tmp_path / "out", "small/jobs/.*.partial/*/flows-input.csv", process)
+    process = _started_long(tmp_path, "--scheduler", cluster)
     family = children_of(os.getpid())
     running = [child for child in family if _is_job(child)]
     [scheduler] = [child for child in family if "scheduler" in child.cmdline()]
@@ -272,6 +261,27 @@ def test_a_scheduler_that_does_not_answer_is_one_clear_line(address: str, tmp_pa
     assert process.returncode == 2
     assert problems.strip() == f"runner.py: --scheduler {address}: no Dask scheduler answers there"
     assert not list((tmp_path / "out").glob("*/jobs/*"))
+
+
+@needs_mininet
+def test_jobs_on_the_real_clock_wait_for_its_lock(tmp_path: Path) -> None:
+    file = _sweep(tmp_path, FILE.replace("[1, 2]", "1").replace("[2, 3, 4]", "[2]") + "clock: real\n")
+    STATE_ROOT.mkdir(parents=True, exist_ok=True)
+    folder = tmp_path / "out" / "small"
+    lock = os.open(STATE_ROOT, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        process = started("sweep", str(file), "--out", str(tmp_path / "out"))
+        await_file(folder, "jobs/.*.lock", process)
+        time.sleep(5)
+        assert not list(folder.glob("jobs/.*.partial"))
+    finally:
+        os.close(lock)
+    _, problems = process.communicate(timeout=250)
+    assert process.returncode == 0, problems
+    table = pl.read_parquet(folder / "results.parquet")
+    assert table["clock"].to_list() == ["real", "real"]
+    assert table["flows_completed"].to_list() == [2, 2]
 
 
 NAME = "name: {} cannot name the folder of the results: use at most 100"
@@ -313,28 +323,18 @@ def test_a_wrong_file_is_one_clear_line(changes: dict[str, object], message: str
 
 def test_the_columns_of_the_table_are_documented(tmp_path: Path) -> None:
     columns = result_row(run_incast(tmp_path, "irn").result).keys()
-    table = (
-        (ROOT / "docs" / "workloads.md")
-        .read_text()
-        .partition("| column of `results.parquet` |")[2]
-        .partition("\n\n")[0]
-    )
+    page = (ROOT / "docs" / "workloads.md").read_text()
+    table = page.partition("| column of `results.parquet` |")[2].partition("\n\n")[0]
     named = re.findall(r"`(\w+)`", "\n".join(line.split("|")[1] for line in table.splitlines()[2:]))
     assert named == ["job", *columns]
 
 
 def test_files_beside_the_sweep_and_ranges_of_seeds_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sizes.csv").write_text((DATA / "rpc.csv").read_text())
-    (tmp_path / "list.csv").write_text("src,dst,size_bytes,start_ns,tag\nh1,h2,20000,0,x\n")
+    write_flows(tmp_path / "list.csv", "h1,h2,20000,0,x")
     monkeypatch.chdir("/")
-    sizes = {
-        "name": "one",
-        "scenario": "datacentre",
-        "schemes": ["sfc"],
-        "seeds": "1..3",
-        "settings": {"sizes": "sizes.csv"},
-    }
-    jobs = jobs_of(read_sweep(_sweep(tmp_path, json.dumps(sizes))))
+    sizes = {"name": "one", "scenario": "datacentre", "schemes": ["sfc"], "settings": {"sizes": "sizes.csv"}}
+    jobs = jobs_of(read_sweep(_sweep(tmp_path, json.dumps({**sizes, "seeds": "1..3"}))))
     assert [job.request.seed for job in jobs] == [1, 2, 3]
     assert {job.request.settings["sizes"] for job in jobs} == {str(tmp_path / "sizes.csv")}
     listed = {"name": "two", "flows": "list.csv", "topology": "star", "schemes": ["irn", "sfc"], "seeds": 7}

@@ -57,6 +57,8 @@ class VirtualExecutor:
         *,
         one_at_a_time: bool = False,
     ) -> None:
+        if self._last == 0:
+            interrupt.request(signal.SIGINT, None)
         for number, task in enumerate(tasks):
             if interrupt.is_requested:
                 return
@@ -219,20 +221,7 @@ def test_a_stored_validation_is_reported(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_ctrl_c_before_any_run_leaves_nothing(tmp_path: Path) -> None:
-
-    class Interrupted(VirtualExecutor):
-        def run(
-            self,
-            tasks: Sequence[Task],
-            take: Take,
-            interrupt: Interrupt,
-            shares: Shares = ignore,
-            *,
-            one_at_a_time: bool = False,
-        ) -> None:
-            interrupt.request(signal.SIGINT, None)
-
-    stored = _validate(tmp_path, Interrupted(), "sfc")
+    stored = _validate(tmp_path, VirtualExecutor(last=0), "sfc")
     assert stored.kept == "nothing was kept"
     assert not list(tmp_path.iterdir())
 
@@ -252,9 +241,8 @@ def test_the_command_compares_a_live_run_with_a_virtual_one(tmp_path: Path) -> N
     assert (figures["flows_completed"]["virtual"], figures["flows_completed"]["live"]) == (3, 3)
     assert figures["peak_buffer_bytes"]["live"] > 0
     [folder] = tmp_path.iterdir()
-    assert {"validation.json", "report.html", run["virtual_folder"], run["live_folder"]} <= {
-        path.name for path in folder.iterdir()
-    }
+    files = {path.name for path in folder.iterdir()}
+    assert {"validation.json", "report.html", run["virtual_folder"], run["live_folder"]} <= files
     clocks = [load_run(folder / run[f"{clock}_folder"]).result.clock for clock in ("virtual", "live")]
     assert clocks == ["virtual", "real"]
 
