@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -33,12 +34,9 @@ def _plan(*settings: str, scheme: str = "gbn+none", switch: str = "bmv2", dilati
     return plan_run(RunSpec("incast", scheme, switch, settings=chosen, dilation=dilation, **more))
 
 
-@pytest.fixture
-def four_free_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Free:
-        available = 4 * GB
-
-    monkeypatch.setattr(psutil, "virtual_memory", Free)
+@pytest.fixture(params=[4])
+def free_gigabytes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=request.param * GB))
 
 
 def test_the_backlog_is_the_excess_of_arrivals() -> None:
@@ -65,7 +63,7 @@ def test_every_switch_port_and_packet_counts() -> None:
     assert switch_memory_bytes(_plan("transport.payload_bytes=4000")) - idle == pytest.approx(1_000 * 170_000, rel=0.01)
 
 
-@pytest.mark.usefixtures("four_free_gigabytes")
+@pytest.mark.usefixtures("free_gigabytes")
 def test_more_switches_than_there_is_memory_for_are_refused(tmp_path: Path) -> None:
     """The error is one line with alternatives, and it names the plan."""
     large = _plan("topology.tors=64", "topology.hosts_per_tor=2")
@@ -80,20 +78,16 @@ def test_more_switches_than_there_is_memory_for_are_refused(tmp_path: Path) -> N
     check_limits([_plan()], tmp_path)
 
 
-@pytest.mark.usefixtures("four_free_gigabytes")
+@pytest.mark.usefixtures("free_gigabytes")
 def test_an_interactive_network_that_needs_too_much_memory_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """The error comes before anything is created."""
     assert main(["cli", "--switch", "bmv2", "--set", "topology.tors=64", "--set", "topology.hosts_per_tor=2"]) == 2
     assert capsys.readouterr().err.startswith("runner.py: 66 switches of --switch bmv2 may take ")
 
 
-def test_all_leaves_out_scenarios_that_need_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("free_gigabytes", [2], indirect=True)
+def test_all_leaves_out_scenarios_that_need_too_much_memory(free_gigabytes: None) -> None:
     """They are listed like scenarios that the switch cannot run for other reasons."""
-
-    class Free:
-        available = 2 * GB
-
-    monkeypatch.setattr(psutil, "virtual_memory", Free)
     pairs, left_out = pairs_of(Wish("all", switch="bmv2"))
     assert "incast sfc" in [pair.label for pair in pairs]
     [line] = [line for line in left_out if line.startswith("resources ")]

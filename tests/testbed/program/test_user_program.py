@@ -61,10 +61,8 @@ def _refusal(word: str) -> str:
         ("{}", "not a P4 program as p4c-bm2-ss compiles it (BMv2 JSON of version 2)"),
         ("[" * 100_000, "not a P4 program"),
         ('{"a": 1 "b": 2}', "neither P4 (its name ends in .p4) nor JSON"),
-        (renamed('"version" : [2,', '"version" : [3,'), "not a P4 program"),
         (renamed('"pipelines"', '"pipes"'), "not a P4 program"),
         (renamed('"name" : "SfcIngress.bts.bts_trigger"', '"name" : 5'), "not a P4 program"),
-        (renamed('"name" : "SfcIngress.bts.bts_trigger"', '"name" : "\\ud800"'), "not a P4 program"),
         (renamed('"bitwidth" : 48', '"bitwidth" : "48"'), "not a P4 program"),
     ],
     ids=lambda text: text[:20],
@@ -77,18 +75,15 @@ def test_a_file_that_is_not_a_program_is_refused(content: str, expected: str, fo
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        (
-            '"version" : [2,',
-            '"version" : [3,',
-            "version 3.23 is not one of 2.0 to 2.24 at $.__meta__.version",
-        ),
+        ('"version" : [2,', '"version" : [3,', "version 3.23 is not one of 2.0 to 2.24 at $.__meta__.version"),
         ('"bitwidth" : 48', '"bitwidth" : [48]', "expected an integer, found an array of 1 at $."),
         ('"name" : "SfcIngress.bts.bts_trigger"', '"name" : "\\ud800"', "is not valid Unicode at $."),
     ],
 )
 def test_the_place_of_a_fault_is_named(old: str, new: str, fault: str, folder: Path) -> None:
     (folder / "x.json").write_text(renamed(old, new))
-    _, reason = _refusal("x.json").split("(BMv2 JSON of version 2): ")
+    start, reason = _refusal("x.json").split(" (BMv2 JSON of version 2): ")
+    assert start == "--p4 x.json: not a P4 program as p4c-bm2-ss compiles it"
     assert fault in reason
 
 

@@ -16,7 +16,6 @@ import polars as pl
 from sfc_testbed.analysis.results.result import counted
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.numbering import number_flows
-from sfc_testbed.testbed.execution.execute import StoredRun
 from tests.testbed.incasts import plan_incast, run_incast, run_plan, trace
 
 DEGREE = 16
@@ -27,11 +26,6 @@ NO_RAMP_UP = "switch.bolt_ramp_up=false"
 NO_SUPPLY = "switch.bolt_supply_bytes=null"
 GOODPUT_GBPS = 100 * 1_000 / PACKET
 """Goodput of a busy link of 100 Gb/s."""
-
-
-def bottleneck_depths(run: StoredRun) -> pl.DataFrame:
-    """Return the depths of the receiver's ToR, whose only traffic is the incast."""
-    return trace(run, "queues").filter((pl.col("switch") == "tor2") & (pl.col("port") == -1)).sort("time_us")
 
 
 def test_requests_arrive_in_less_than_a_round_trip_and_lower_the_peak(tmp_path: Path) -> None:
@@ -52,7 +46,8 @@ def test_requests_arrive_in_less_than_a_round_trip_and_lower_the_peak(tmp_path: 
     assert len(delays_us) == DEGREE
     assert delays_us.max() < BASE_RTT_US  # type: ignore[operator]
     end_us = float(flows["finish_us"].min())  # type: ignore[arg-type]
-    settled = bottleneck_depths(bolt).filter(pl.col("time_us").is_between(0.6 * end_us, 0.9 * end_us))["depth_bytes"]
+    hot = trace(bolt, "queues").filter((pl.col("switch") == "tor2") & (pl.col("port") == -1))
+    settled = hot.filter(pl.col("time_us").is_between(0.6 * end_us, 0.9 * end_us))["depth_bytes"]
     assert 2 * PACKET < settled.mean() < (2 + 1.5 * DEGREE) * PACKET  # type: ignore[operator]
 
 
