@@ -28,11 +28,8 @@ def test_claims_have_the_values_of_every_seed_and_the_number_of_sets(capsys: pyt
     shown = largest(sets)
     for finding in shown.claims:
         [line] = [line for line in lines if f" {finding.claim} " in line]
-        values = "".join(rf"{three_digits(value or 0.0)} +" for value in finding.values)
         assert finding.measured in line
-        assert line.split(f"/{len(sets)} ")[1].split() == [three_digits(value or 0.0) for value in finding.values], (
-            values
-        )
+        assert line.split(f"/{len(sets)} ")[1].split() == [three_digits(value or 0.0) for value in finding.values]
     assert sum(f" {summary.heading} " in line for summary in sets[-1:] for line in lines) == 1
     assert lines[-2] == f"repeat: {shown.command}"
 

@@ -83,17 +83,10 @@ def test_ctrl_c_in_any_stage_ends_a_run_in_one_line(stage: str, tmp_path: Path) 
     assert not (folders[0] / "report.html").exists()
 
 
-def test_a_simulation_shows_the_share_that_is_done(tmp_path: Path) -> None:
-    status, output = _on_terminal(["run", "incast", *LONG, "--out", str(tmp_path)], ["1 % done"])
-    assert status == 130, output
-    assert "what was measured until then is in" in _last_line(output)
-
-
 @pytest.mark.parametrize("second", ["press Ctrl-C again to end without them", "writing results"])
 def test_a_second_ctrl_c_drops_the_figures(second: str, tmp_path: Path) -> None:
     """The second Ctrl-C may come too late to drop them."""
-    moments = ["% done", second]
-    status, output = _on_terminal(["run", "incast", *LONG, "--out", str(tmp_path)], moments)
+    status, output = _on_terminal(["run", "incast", *LONG, "--out", str(tmp_path)], ["1 % done", second])
     assert status == 130, output
     assert "Traceback" not in output
 
