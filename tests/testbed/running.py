@@ -104,13 +104,14 @@ def kill(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-def clean_run_of(pid: int) -> subprocess.CompletedProcess[str]:
-    """Run `clean` for the run of this runner only, because tests in parallel have runs of their own."""
-    [run_id] = [path.name for path in STATE_ROOT.iterdir() if runner_in(path) == pid]
-    return run("clean", run_id)
+def clean_run_of(pid: int) -> None:
+    """Clean the run of this runner only, because tests in parallel have runs of their own."""
+    [run_id] = [path.name for path in STATE_ROOT.iterdir() if _runner_in(path) == pid]
+    cleaned = run("clean", run_id)
+    assert cleaned.returncode == 0, cleaned.stderr
 
 
-def runner_in(state: Path) -> int | None:
+def _runner_in(state: Path) -> int | None:
     """Return the PID in a run's state folder, or None if a test in parallel has ended that run."""
     with suppress(FileNotFoundError, NotADirectoryError):
         return int((state / "owner").read_text().split()[0])

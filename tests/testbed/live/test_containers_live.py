@@ -157,8 +157,7 @@ def test_clean_removes_the_containers_of_a_killed_run(image: str, tmp_path: Path
     volumes = _volumes_of(image)
     running.kill(child)
     assert len(containers_of(image)) == 3
-    cleaned = running.clean_run_of(child.pid)
-    assert cleaned.returncode == 0, cleaned.stderr
+    running.clean_run_of(child.pid)
     assert containers_of(image) == []
     assert len(volumes) == 3 and not volumes & _volumes()
 
