@@ -20,19 +20,14 @@ OPENSSL = shutil.which("openssl") or ""
 pytestmark = pytest.mark.skipif(not OPENSSL, reason="no openssl on the PATH to make certificates")
 
 
-def _certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    certificate, key = folder / f"{name}.pem", folder / f"{name}-key.pem"
-    words = [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
-    subprocess.run([*words, "-keyout", str(key), "-out", str(certificate)], capture_output=True, check=True)
-    return certificate, key
-
-
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Create a folder with the cluster's certificate and one that the cluster does not trust."""
     folder = tmp_path_factory.mktemp("certificates")
     for name in ("ours", "other"):
-        _certificate(folder, name)
+        words = [OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
+        files = ["-keyout", str(folder / f"{name}-key.pem"), "-out", str(folder / f"{name}.pem")]
+        subprocess.run([*words, *files], capture_output=True, check=True)
     return folder
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests for failing retries of late runs, with a fake executor. tests/testbed/validation tests successful ones."""
+"""The choice of late runs to repeat, and failing retries. tests/testbed/validation tests successful ones."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from typing import Any
 
 import pytest
 
+from sfc_testbed.analysis.results.result import RunResult
 from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.testbed.execution.retry import retry_of
 from sfc_testbed.testbed.jobs import retrying
 from sfc_testbed.testbed.jobs.job import JOB_RESULT, Job, JobFinished
 from sfc_testbed.testbed.jobs.retrying import run_jobs_retrying
 from sfc_testbed.testbed.jobs.task import Take, Task, TaskEnd
+from sfc_testbed.testbed.plan.dilations import MAX_DILATION, DecidedDilation
+from sfc_testbed.testbed.plan.plan import plan_run
+from tests.analysis.validation.small import small_run
 
 
 def test_a_failed_retry_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,3 +43,30 @@ def test_a_failed_retry_is_not_repeated(tmp_path: Path, monkeypatch: pytest.Monk
     assert ends == []
     line = f"incast sfc was late at D = 2000 (degraded, kept in {tmp_path / 'late'}); repeating it at D = 3000"
     assert reports == [line]
+
+
+REQUEST = RunSpec("incast", dilation=1_000)
+FOLDER = Path("runs") / "incast-sfc-1"
+
+
+def _result(**changes: Any) -> RunResult:
+    late = {"dilation": 1_000, "faithful_dilation": 20_000, "verdict": "invalid"}
+    return small_run().result.model_copy(update={**late, **changes})
+
+
+def test_a_late_run_is_repeated_at_the_faithful_dilation() -> None:
+    """A dilation that the user gave is replaced too, because it was too small."""
+    again = retry_of(REQUEST, FOLDER, _result())
+    assert again == (RunSpec("incast", dilation=1_000, retry_of="incast-sfc-1"), DecidedDilation(20_000))
+    config = plan_run(*again).config
+    assert (config.dilation, config.retry_of, config.dilation_given) == (20_000, "incast-sfc-1", True)
+    assert "--dilation 20000" in config.command
+    assert plan_run(REQUEST).config.retry_of is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"faithful_dilation": None}, {"interrupted": True}, {"faithful_dilation": MAX_DILATION + 1}],
+)
+def test_other_runs_are_not_repeated(changes: dict[str, object]) -> None:
+    assert retry_of(REQUEST, FOLDER, _result(**changes)) is None
