@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from sfc_testbed.request.extensions import use
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.execution.stored_flows import stored_topology
-from sfc_testbed.testbed.plan.plan import plan_run
 from tests.extended import nothing_remains, write_extension
+from tests.testbed.incasts import plan_incast, plan_virtual
 
 WORKLOAD = """\
 import sfc_testbed as sfc
@@ -59,7 +58,7 @@ def _clean() -> Iterator[None]:
 def test_flows_are_checked(returned: str, message: str, tmp_path: Path) -> None:
     use(write_extension(tmp_path, WORKLOAD.format(returned)))
     with pytest.raises(UsageError, match=message):
-        plan_run(RunSpec("own", clock="virtual"))
+        plan_virtual("own")
 
 
 @pytest.mark.parametrize(
@@ -72,14 +71,14 @@ def test_flows_are_checked(returned: str, message: str, tmp_path: Path) -> None:
 def test_topologies_are_checked(returned: str, message: str, tmp_path: Path) -> None:
     use(write_extension(tmp_path, TOPOLOGY.format(returned)))
     with pytest.raises(UsageError, match=message):
-        plan_run(RunSpec("incast", clock="virtual", topology="own"))
+        plan_incast(topology="own")
 
 
 def test_a_stored_run_names_the_file_of_its_topology(tmp_path: Path) -> None:
     path = write_extension(tmp_path)
     with nothing_remains():
         use(path)
-        config = plan_run(RunSpec("rounds", "irn", clock="virtual")).config
+        config = plan_virtual("rounds", "irn").config
     with pytest.raises(
         UsageError, match=f"there is no topology 'line'; an extension may have added it: add --use {path}"
     ):

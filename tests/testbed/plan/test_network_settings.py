@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Settings derived from the network: windows, timeouts, thresholds, NICs; how to override them, and their effects."""
+"""Settings derived from network and traffic: windows, timeouts, thresholds, NICs, intervals; overrides and effects."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,11 +17,12 @@ from sfc_testbed.analysis.results.stored import read_config
 from sfc_testbed.hosts.build import build_nics
 from sfc_testbed.hosts.transport.algorithms import resolved
 from sfc_testbed.hosts.transport.messages import OutgoingMessage
+from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.telemetry.reader import answer
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.execution.execute import StoredRun
 from sfc_testbed.testbed.plan.plan import RunPlan
-from tests.testbed.incasts import plan_incast, run_plan, simulated, write_flows
+from tests.testbed.incasts import plan_incast, plan_virtual, run_plan, simulated, write_flows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -256,3 +258,36 @@ def test_a_lone_flow_is_as_fast_as_its_slowest_link(
     assert slowdown == pytest.approx(1.0, abs=overhead)
     if receiver in ("h15", "h16"):
         assert max(whole_buffer(traces["queues"], "tor1")["high_water_bytes"].to_list()) <= 2 * 1_200
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_at_least_fifty_intervals_fit_into_a_run(scenario: str) -> None:
+    plan = plan_virtual(scenario)
+    received, sent = Counter[str](), Counter[str]()
+    for flow in plan.flows:
+        received[flow.dst] += flow.size_bytes
+        sent[flow.src] += flow.size_bytes
+    busiest_ns = 8e9 * max(*received.values(), *sent.values()) / plan.topology.hosts[0].rate_bps
+    least_ns = min(max(busiest_ns, plan.flows[-1].start_ns), plan.config.duration_ms * 1e6)
+    assert 50 <= least_ns / plan.transport.goodput_interval_ns <= 125
+
+
+@pytest.mark.parametrize(
+    ("message_bytes", "interval_ns"),
+    [(1_000, 1_000), (125_000, 1_000), (625_000, 1_000), (1_250_000, 2_000), (3_125_000, 5_000), (6_250_000, 10_000)],
+)
+def test_the_interval_is_a_round_number(message_bytes: int, interval_ns: int) -> None:
+    """A lone message at 100 Gb/s: 50 intervals of 1 us carry 625 KB, and no interval is shorter than 1 us."""
+    plan = planned("sfc", "degree=1", f"message_bytes={message_bytes}", "window_us=0")
+    assert plan.transport.goodput_interval_ns == interval_ns
+
+
+def test_a_short_duration_shortens_the_interval() -> None:
+    assert planned("sfc", "message_bytes=1e9", duration_ms=1.0).transport.goodput_interval_ns == 20_000
+
+
+@pytest.mark.parametrize("setting", ["transport.goodput_interval_ns=30000", "transport.goodput_interval_rtt=3"])
+def test_a_set_interval_is_used(setting: str) -> None:
+    plan = planned("sfc", setting)
+    assert plan.transport.goodput_interval_ns == 30_000
+    assert plan.config.transport_settings["goodput_interval_ns"] == 30_000
