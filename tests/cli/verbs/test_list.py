@@ -19,14 +19,12 @@ from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.request.schemes import SCHEMES
-from sfc_testbed.request.settings import parse_settings
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.plan.network_settings import FOLLOW_FROM_NETWORK
-from sfc_testbed.testbed.plan.plan import plan_run
 from sfc_testbed.topologies.shapes import SHAPES
 from tests.conftest import Refused
+from tests.testbed.incasts import plan_incast, plan_virtual
 
 MODELS = [*(scenario.workload for scenario in SCENARIOS.values()), *SHAPES.values(), SwitchSettings]
 RECORDS: list[type[Any]] = [
@@ -70,7 +68,7 @@ def test_a_scenario_shows_all_its_settings(name: str, list_output: ListOutput) -
     for setting in model_settings(SCENARIOS[name].workload):
         assert any(line.startswith(f"{setting.name} ") for line in text.splitlines()), setting
     words = text.splitlines()[-1].split()
-    plan_run(RunSpec(name, clock="virtual", settings=parse_settings((words[-1],))))
+    plan_virtual(name, "sfc", words[-1])
 
 
 def test_schemes_are_listed_with_their_settings_and_default_rate_control(list_output: ListOutput) -> None:
@@ -99,8 +97,7 @@ def test_a_default_is_shown_for_each_scale_if_they_differ(list_output: ListOutpu
 
 
 def test_settings_that_follow_from_the_network_are_listed_as_such() -> None:
-    requests = [RunSpec("incast", clock="virtual", topology=name) for name in ("paper-simulation", "star")]
-    clos, star = (plan_run(request).transport.as_dict() for request in requests)
+    clos, star = (plan_incast(topology=name).transport.as_dict() for name in ("paper-simulation", "star"))
     nested = ("congestion_parameters", "flow_control_parameters", "loss_recovery_parameters")
     differing = {name for name, value in clos.items() if star[name] != value and name not in nested}
     assert {"base_rtt_ns", "bdp_bytes"} <= differing <= set(FOLLOW_FROM_NETWORK)

@@ -23,6 +23,7 @@ from sfc_testbed.documents.stored import PAIRS
 from sfc_testbed.testbed.plan.plan import plan_run
 from sfc_testbed.testbed.validation.run import Pair, StoredValidation
 from tests.appearing import await_file
+from tests.conftest import Refused
 from tests.testbed import running
 
 _PEAK = MetricFinding(
@@ -175,7 +176,5 @@ def test_show_prints_stored_cases_of_a_simulator(capsys: pytest.CaptureFixture[s
         (("incast", "--peer", "nothing"), "unknown simulator 'nothing'"),
     ],
 )
-def test_show_refuses_in_one_line(words: Sequence[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["validate", "--show", *words]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert reason in line
+def test_show_refuses_in_one_line(words: Sequence[str], reason: str, refused: Refused) -> None:
+    refused(["validate", "--show", *words], reason)

@@ -13,15 +13,15 @@ from polars.testing import assert_frame_equal
 from sfc_testbed.hosts.build import build_nics
 from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Goodput, Record
 from sfc_testbed.hosts.records import RecordWriter
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.telemetry.figures import ReceiverFigures, SenderFigures
 from sfc_testbed.telemetry.reader import read_trace
 from sfc_testbed.telemetry.schema import FLOWS, GOODPUT, SIGNALS
 from sfc_testbed.testbed.flows import planned
-from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
+from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.recording.captures import make_way
 from sfc_testbed.testbed.recording.recorder import Recorder
 from tests.hosts.test_protocol import SIGNAL
+from tests.testbed.incasts import plan_virtual
 
 PLANNED = ("flow_id", "src", "dst", "size_bytes", "tag")
 
@@ -29,7 +29,7 @@ PLANNED = ("flow_id", "src", "dst", "size_bytes", "tag")
 @pytest.fixture
 def plan() -> RunPlan:
     """Return a plan with two kinds of traffic: hadoop and incast."""
-    return plan_run(RunSpec("datacentre", clock="virtual", seed=3))
+    return plan_virtual("datacentre", seed=3)
 
 
 def recorded(plan: RunPlan, folder: Path, *records: Record) -> pl.DataFrame:

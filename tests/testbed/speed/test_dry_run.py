@@ -9,34 +9,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sfc_testbed.analysis.results.result import counted
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
 from sfc_testbed.hosts.transport.flow_control.base import FlowControl
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.flow_table import FlowTable, flow_table
-from sfc_testbed.testbed.interrupt import Interrupt
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
-from sfc_testbed.testbed.recording.outcome import Silent
-from sfc_testbed.testbed.recording.recorder import Recorder
 from sfc_testbed.testbed.speed import dry_run as dry_run_module
 from sfc_testbed.testbed.speed.dry_run import MOST_WORK, busiest_window, dry_run
 from sfc_testbed.testbed.virtual.simulation import simulate
-from tests.testbed.incasts import write_flows
+from tests.testbed.incasts import run_plan, write_flows
 
 
 def _plan(scheme: str, *settings: str, faults: tuple[str, ...] = (), dilation: int | None = None) -> RunPlan:
     return plan_run(
         RunSpec("incast", scheme=scheme, settings=parse_settings(settings), faults=faults, dilation=dilation)
     )
-
-
-def _frames_of_hosts(plan: RunPlan, folder: Path) -> int:
-    """Return the frames that the hosts of a virtual run send and receive."""
-    (folder / "logs").mkdir()
-    with Recorder(plan, folder) as recorder:
-        packets = simulate(plan, folder, recorder, Silent(), Interrupt()).counters.packets
-    return packets.sent + packets.received
 
 
 SCHEMES = ("irn", "sfc", "egress-bts", "pfc+dcqcn", "ndp", "onramp-straw-man", "sfc+hpcc")
@@ -46,7 +36,8 @@ SCHEMES = ("irn", "sfc", "egress-bts", "pfc+dcqcn", "ndp", "onramp-straw-man", "
 def test_a_dry_run_counts_the_frames_of_the_run(scheme: str, faults: tuple[str, ...], tmp_path: Path) -> None:
     """The dilation is that of dry runs, because rounding can change the order of frames, and so which are lost."""
     plan = _plan(scheme, faults=faults, dilation=1_000)
-    assert dry_run(plan).hosts.sum() == _frames_of_hosts(plan, tmp_path)
+    packets = counted(run_plan(plan, tmp_path, simulate).result.packets)
+    assert dry_run(plan).hosts.sum() == packets.sent + packets.received
 
 
 def test_frames_are_counted_at_each_host_and_switch() -> None:

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.testbed.errors import UsageError
-from sfc_testbed.testbed.plan.plan import plan_run
 from sfc_testbed.testbed.virtual.part import Part
 from sfc_testbed.testbed.virtual.shares import shares
+from tests.testbed.incasts import plan_virtual
 from tests.tree import ROOT
 
 
@@ -41,7 +40,7 @@ def collections() -> Iterator[list[int]]:
 def test_planning_collects_no_garbage() -> None:
     """29 000 flows would cause a hundred collections; one is allowed before planning and one after."""
     with collections() as generations:
-        plan = plan_run(RunSpec("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
+        plan = plan_virtual("rpc-30", "sfc+hpcc")
     assert len(plan.flows) > 20_000
     assert len(generations) <= 2
     assert gc.isenabled()
@@ -50,7 +49,7 @@ def test_planning_collects_no_garbage() -> None:
 def test_a_run_collects_young_objects_only(tmp_path: Path) -> None:
     """Building the hosts collects nothing: NICs get both ends of every message."""
     before = gc.get_threshold()
-    plan = plan_run(RunSpec("rpc-30", "sfc+hpcc", "auto", clock="virtual"))
+    plan = plan_virtual("rpc-30", "sfc+hpcc")
     [whole] = shares(plan.topology, plan.columns, 1)
     with collections() as generations:
         part = Part(plan, tmp_path, lambda host, event: None, whole)
@@ -79,7 +78,7 @@ def test_a_refused_plan_restores_garbage_collection() -> None:
     for is_enabled in (False, True):
         (gc.enable if is_enabled else gc.disable)()
         with pytest.raises(UsageError):
-            plan_run(RunSpec("rpc-30", "sfc+hpcc", "auto", clock="virtual", settings={"load": "nonsense"}))
+            plan_virtual("rpc-30", "sfc+hpcc", "load=nonsense")
         assert gc.isenabled() is is_enabled
 
 
