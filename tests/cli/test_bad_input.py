@@ -26,9 +26,9 @@ HEADER = "src,dst,size_bytes,start_ns,tag\n"
 WAITS = "src,dst,size_bytes,start_ns,tag,after\n"
 
 
-def _bomb(levels: int = 7) -> str:
+def _bomb() -> str:
     rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
-    rows += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, levels)]
+    rows += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, 7)]
     return "\n".join(rows) + "\n"
 
 

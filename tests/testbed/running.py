@@ -159,13 +159,13 @@ def _runs_of_others() -> set[str]:
     return {run_id for run_id, owner in owners.items() if owner is not None and owner not in family}
 
 
-def left_since(before: dict[str, set[str]], patience_s: float = 60) -> dict[str, set[str]]:
+def left_since(before: dict[str, set[str]]) -> dict[str, set[str]]:
     """Return the remains that were not there before.
 
     Processes marked by these tests count at once. Other remains may belong to tests in parallel, which clean up later.
     They get some time to disappear.
     """
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + 60
     while (left := _new_since(before)) and "processes" not in left and time.monotonic() < deadline:
         time.sleep(0.2)
     return left
@@ -256,6 +256,6 @@ def children_of(pid: int) -> list[psutil.Process]:
     return [child for child in psutil.Process(pid).children(recursive=True) if is_alive(child)]
 
 
-def are_gone(processes: list[psutil.Process], patience_s: float = 60) -> bool:
+def are_gone(processes: list[psutil.Process]) -> bool:
     """Wait for processes to end, and return whether all have ended in time."""
-    return comes_true(lambda: not any(map(is_alive, processes)), patience_s)
+    return comes_true(lambda: not any(map(is_alive, processes)), 60)

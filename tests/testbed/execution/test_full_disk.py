@@ -31,11 +31,11 @@ def _plan() -> RunPlan:
     return plan_run(RunSpec("incast", clock="virtual", settings={"degree": 2, "message_bytes": 2000}))
 
 
-def _on_small_disk(clock: str, moment: str, folder: Path, options: str = "size=4m") -> dict[str, Any]:
+def _on_small_disk(clock: str, moment: str, folder: Path) -> dict[str, Any]:
     """Return the output of `small_disk`; skip the test if no file system can be mounted."""
     place = folder / "small"
     place.mkdir()
-    script = f'mount -t tmpfs none /run && mount -t tmpfs -o {options} none "$1" || exit 77; shift; exec "$@"'
+    script = 'mount -t tmpfs none /run && mount -t tmpfs -o size=4m none "$1" || exit 77; shift; exec "$@"'
     words = ["unshare", "--mount", "sh", "-c", script, "sh", str(place)]
     words += [sys.executable, "-m", "tests.testbed.execution.small_disk", clock, moment, str(place)]
     done = outcome_of(words, cwd=ROOT)

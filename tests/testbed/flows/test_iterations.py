@@ -49,11 +49,6 @@ def _message_time(plan: RunPlan) -> Time:
     return time_us
 
 
-def _alpha_us(time_us: Time) -> float:
-    """Return the latency term: a message without bytes."""
-    return 2 * time_us(SIZE_BYTES) - time_us(2 * SIZE_BYTES)
-
-
 def _halving(time_us: Time) -> float:
     return sum(time_us(SIZE_BYTES >> step) for step in range(1, 4))
 

@@ -17,6 +17,7 @@ from typing import Any
 import docker
 import pytest
 
+from sfc_testbed.api.functions import open_network
 from sfc_testbed.testbed.errors import RunError, UsageError
 from sfc_testbed.testbed.system.containers import missing_engine
 from tests.testbed import running
@@ -50,8 +51,6 @@ def _leaves_nothing(image: str) -> Iterator[None]:
 
 def test_programs_in_containers_are_paced_and_paused(image: str) -> None:
     """Two unmodified iperf3 clients send to one host, get at most the link's rate, and obey BTS."""
-    from sfc_testbed.api.functions import open_network
-
     settings = {"topology.hosts": 3, "switch.q_th_bytes": 20_000, "switch.q_tg_bytes": 10_000}
     with open_network("star", hosts=f"docker:{image}", dilation=10_000, settings=settings) as net:
         h1, h2, h3 = (net.network.emulation.net.get(name) for name in ("h1", "h2", "h3"))
@@ -74,8 +73,6 @@ def test_programs_in_containers_are_paced_and_paused(image: str) -> None:
 
 
 def test_the_rights_of_a_container_are_limited(image: str) -> None:
-    from sfc_testbed.api.functions import open_network
-
     with open_network("star", hosts=f"docker:{image}", dilation=10_000, settings={"topology.hosts": 2}) as net:
         [state] = {_limits(container) for container in containers_of(image)}
         assert state == ("none", False, ("ALL",), ("no-new-privileges",), True, True)

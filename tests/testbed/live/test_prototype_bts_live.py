@@ -60,12 +60,6 @@ def _wire_to_h1(net: LiveSession) -> Iterator[socket.socket]:
         yield wire
 
 
-def _inject(net: LiveSession, frame: bytes) -> None:
-    """Send a frame out of the switch's interface towards h1."""
-    with _wire_to_h1(net) as wire:
-        wire.send(frame)
-
-
 @contextmanager
 def _program(net: LiveSession, host: str, code: str) -> Iterator[subprocess.Popen[str]]:
     """Run a Python program in a host's namespace and kill it at the end."""
@@ -98,7 +92,8 @@ def test_a_bts_with_zeros_in_the_padding_pauses_the_flows_from_its_port() -> Non
             / BTS(flow_dscp=DSCP_DATA, pause_us=PAUSE_US)
         )
         assert bytes(frame)[46:] == bytes(14)
-        _inject(net, bytes(frame))
+        with _wire_to_h1(net) as wire:
+            wire.send(bytes(frame))
         assert net.wait([paused, other])
         [signal] = net.signals_of_scheme()
         assert (signal.cause, signal.switch, signal.sent_us) == ("unknown", "unknown", None)

@@ -7,27 +7,26 @@ from __future__ import annotations
 import errno
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from sfc_testbed.testbed.system import limits
 from sfc_testbed.testbed.system.limits import idle_cores, out_of_room
-from tests.testbed.running import ROOT, outcome_of
+from tests.testbed.running import command, outcome_of
 
 VIRTUAL = ("run", "incast", "--clock", "virtual", "--set", "degree=2", "--set", "message_bytes=2000", "--out", "runs")
 
 
-def _limited(limit: str, words: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run Python under a limit that the shell sets."""
+def _limited(limit: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a small incast under a limit that the shell sets."""
     script = f'ulimit {limit} && exec "$@"'
     environment = {"PYTHONPATH": os.environ["PYTHONPATH"], "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
-    return outcome_of(["bash", "-c", script, "bash", sys.executable, *words], cwd=folder, env=environment)
+    return outcome_of(["bash", "-c", script, "bash", *command(*VIRTUAL)], cwd=folder, env=environment)
 
 
 def test_a_limit_of_open_files_that_is_too_low_is_named_before_anything_is_created(tmp_path: Path) -> None:
-    done = _limited("-n 16", (str(ROOT / "runner.py"), *VIRTUAL), tmp_path)
+    done = _limited("-n 16", tmp_path)
     assert done.returncode == 2, done.stderr
     [line] = done.stderr.splitlines()
     assert "ulimit -n: 16 open files (at most 16); the run needs 40; raise the hard limit as root" in line
@@ -36,7 +35,7 @@ def test_a_limit_of_open_files_that_is_too_low_is_named_before_anything_is_creat
 
 
 def test_a_soft_limit_of_open_files_is_raised(tmp_path: Path) -> None:
-    done = _limited("-S -n 16", (str(ROOT / "runner.py"), *VIRTUAL), tmp_path)
+    done = _limited("-S -n 16", tmp_path)
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.glob("runs/*/report.html"))
 

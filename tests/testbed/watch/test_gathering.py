@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sfc_testbed.telemetry.flow_parts import RECEIVED, SENT
 from sfc_testbed.telemetry.queue_samples import SAMPLE_DTYPE, Samples, link_rows, queue_rows
 from sfc_testbed.telemetry.schema import LINKS, QUEUES, WHOLE_BUFFER
 from sfc_testbed.testbed.watch import gathering
@@ -134,8 +135,6 @@ def test_of_too_many_signals_every_nth_is_kept(network: Network) -> None:
 
 
 def test_the_report_of_a_receiver_is_joined_to_the_report_of_its_sender(network: Network) -> None:
-    from sfc_testbed.telemetry.flow_parts import RECEIVED, SENT
-
     sent = {"flow_id": 4, "finish_us": 50.0}
     received = {"flow_id": 4, "received_us": 47.0}
     network.gathering.add(

@@ -22,8 +22,8 @@ VIRTUAL = ("--clock", "virtual", "--watch")
 LONG = ("run", "websearch-50", "--scale", "laptop", *VIRTUAL)
 
 
-def _folder(out: Path, name: str) -> Path:
-    [folder] = out.glob(f"{name}-*")
+def _folder(out: Path) -> Path:
+    [folder] = out.glob("incast-sfc-*")
     return folder
 
 
@@ -45,7 +45,7 @@ def test_the_page_gets_what_the_traces_have(tmp_path: Path, workers: str) -> Non
     assert [event.number for event in events] == [*range(1, len(events) + 1)]
     assert events[-1].data["sentence"] == "The verdict is faithful."
     assert not any("behind_ms" in event.data for event in events)
-    assert_same_as_stored(events, _folder(tmp_path, "incast-sfc"))
+    assert_same_as_stored(events, _folder(tmp_path))
     assert _is_closed(command.url)
 
 
@@ -54,7 +54,7 @@ def test_the_traces_are_the_same_with_and_without_a_page(tmp_path: Path) -> None
         assert command.finish() == 0
     done = running.run("run", "incast", "--clock", "virtual", "--out", str(tmp_path / "without"))
     assert done.returncode == 0
-    watched_run, other = (_folder(tmp_path / name, "incast-sfc") for name in ("with", "without"))
+    watched_run, other = (_folder(tmp_path / name) for name in ("with", "without"))
     for trace in other.glob("*.parquet"):
         assert trace.read_bytes() == (watched_run / trace.name).read_bytes(), trace.name
     assert sorted(path.name for path in other.iterdir()) == sorted(path.name for path in watched_run.iterdir())
@@ -78,7 +78,7 @@ def test_with_json_the_address_is_on_stderr(tmp_path: Path) -> None:
 def test_after_the_run_the_command_names_the_replay(tmp_path: Path) -> None:
     with watched("run", "incast", *VIRTUAL, "--out", str(tmp_path)) as command:
         assert command.finish() == 0
-        folder = _folder(tmp_path, "incast-sfc")
+        folder = _folder(tmp_path)
         assert f"replay: ./runner.py watch {folder}\n" in command.stdout
 
 
@@ -116,4 +116,4 @@ def test_pages_that_leave_and_a_killed_server_do_not_stop_the_run(tmp_path: Path
         command.server().kill()
         assert command.finish() == 0
         assert "the page of --watch ended early" in "".join(command.stderr)
-    assert (_folder(tmp_path, "incast-sfc") / "report.html").is_file()
+    assert (_folder(tmp_path) / "report.html").is_file()

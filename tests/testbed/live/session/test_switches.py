@@ -94,12 +94,12 @@ def test_an_entry_is_listed_once_while_the_ring_turns(live: Live) -> None:
 def test_a_rate_changes_wire_and_program(live: Live) -> None:
     """A model rate of 1 Gb/s is 1 Mb/s at a dilation of 1000, which sets the duration of the next frame."""
     port = next(port for port in CLOS.ports["tor1"] if port.number == 3)
-    before = _entry_of(live, "congested_port", 3)
+    before = _entry_of_port_3(live)
     reading.set_rate(CLOS, live, port, 1_000_000_000, DILATION, SFC)
     [frame] = [frame for frame in live.bench.send(live.bench.data("h2", "h3"), 2, 10**9) if frame.port == 3]
     assert frame.due_ns == 10**9 + 1058 * 8_000
     assert before.endswith("port_speed 1342177 1")  # 0.08 us a byte at 100 Mb/s, in 2^-24 us
-    assert _entry_of(live, "congested_port", 3).endswith("port_speed 134217728 1")
+    assert _entry_of_port_3(live).endswith("port_speed 134217728 1")
 
 
 def test_a_rate_keeps_the_prototypes_way_to_compute_pauses() -> None:
@@ -108,7 +108,7 @@ def test_a_rate_keeps_the_prototypes_way_to_compute_pauses() -> None:
         live = Live(switch)
         port = next(port for port in CLOS.ports["tor1"] if port.number == 3)
         reading.set_rate(CLOS, live, port, 25_000_000_000, DILATION, prototype())
-        assert _entry_of(live, "congested_port", 3).endswith("port_shift 1 1000 1")
+        assert _entry_of_port_3(live).endswith("port_shift 1 1000 1")
         with pytest.raises(UsageError, match="not of 10 Gb/s"):
             reading.set_rate(CLOS, live, port, 10_000_000_000, DILATION, prototype())
         [frame] = [frame for frame in switch.send(switch.data("h2", "h3"), 2, 10**9) if frame.port == 3]
@@ -139,6 +139,6 @@ def test_short_names_of_tables_are_accepted_by_commands(live: Live) -> None:
         assert live.command(f"table_dump {short_name}") == live.command(f"table_dump {name}")
 
 
-def _entry_of(live: Live, table: str, key: int) -> str:
-    [line] = [line for line in live.command(f"table_dump {table}").splitlines() if f": {key} =>" in line]
+def _entry_of_port_3(live: Live) -> str:
+    [line] = [line for line in live.command("table_dump congested_port").splitlines() if ": 3 =>" in line]
     return line

@@ -52,12 +52,12 @@ def server() -> Iterator[FakeServer]:
     fake.close()
 
 
-def _head(kind: int, name: str, sequence: int) -> bytes:
-    return struct.pack(">Ii", 0x8001_0000 | kind, len(name)) + name.encode() + struct.pack(">i", sequence)
+def _head(kind: int, name: str) -> bytes:
+    return struct.pack(">Ii", 0x8001_0000 | kind, len(name)) + name.encode() + struct.pack(">i", 0)
 
 
 def _reply(fields: bytes, kind: int = 2) -> bytes:
-    return _head(kind, "method", 0) + fields + b"\0"
+    return _head(kind, "method") + fields + b"\0"
 
 
 def _call(server: FakeServer, answer: bytes) -> object:
@@ -77,7 +77,7 @@ def _string(number: int, value: bytes) -> bytes:
 def test_a_call_is_encoded_in_the_binary_protocol(server: FakeServer) -> None:
     assert _call(server, _reply(b"\x0a\x00\x00" + struct.pack(">q", 7))) == 7
     [request] = server.requests
-    assert request == _head(1, "standard:bm_register_read", 0) + _i32(1, 0) + _string(2, b"depth") + _i32(3, 5) + b"\0"
+    assert request == _head(1, "standard:bm_register_read") + _i32(1, 0) + _string(2, b"depth") + _i32(3, 5) + b"\0"
 
 
 def test_a_declared_exception_becomes_a_refusal(server: FakeServer) -> None:
@@ -96,7 +96,7 @@ def test_a_number_that_does_not_fit_is_not_sent(server: FakeServer) -> None:
             connection.call("simple_switch", "mirroring_session_delete", 1 << 40)
         connection.call("simple_switch", "mirroring_session_delete", 1)
     [request] = server.requests
-    assert request == _head(1, "simple_switch:mirroring_session_delete", 0) + _i32(1, 1) + b"\0"
+    assert request == _head(1, "simple_switch:mirroring_session_delete") + _i32(1, 1) + b"\0"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_an_answer_without_a_result_is_an_error(server: FakeServer, answer: byte
 
 @pytest.mark.parametrize(
     "answer",
-    [b"HTTP/1.1 400 Bad Request", _head(2, "method", 0) + b"\x0a\x00\x00\x01", _head(2, "method", 0)[:3]],
+    [b"HTTP/1.1 400 Bad Request", _head(2, "method") + b"\x0a\x00\x00\x01", _head(2, "method")[:3]],
     ids=["other protocol", "incomplete answer", "incomplete header"],
 )
 def test_a_broken_answer_ends_the_connection(server: FakeServer, answer: bytes) -> None:

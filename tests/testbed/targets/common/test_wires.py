@@ -24,7 +24,6 @@ from sfc_testbed.testbed.targets.common.wires import (
     missing_netem,
     netem_command,
 )
-from sfc_testbed.topologies.model import Link
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire import tcp_signal
 from sfc_testbed.wire.bts import BackToSender, pack_frame
@@ -68,7 +67,7 @@ def test_only_a_switchs_own_bts_waits_for_the_time_to_build_it(protocol: int) ->
     assert cut_links(topology) == ()
     wires = cut_links(topology, makes_bts=True)
     assert [wire.link for wire in wires] == list(topology.links)
-    [wire] = [candidate for candidate in wires if _nodes(candidate.link) == ("tor1", "spine1")]
+    [wire] = [candidate for candidate in wires if (candidate.link.a.node, candidate.link.b.node) == ("tor1", "spine1")]
     tor, spine = (end.switch_id for end in wire.builders if end is not None)
     short = _bts(tor, protocol)[:40]
     with SwitchEngine(build_library(PROGRAM)) as engine:
@@ -82,10 +81,6 @@ def test_only_a_switchs_own_bts_waits_for_the_time_to_build_it(protocol: int) ->
                 engine.receive(port, frame, at_ns)
             assert engine.advance(at_ns + 599_999) == [(other, at_ns, frame) for frame in sent[1:]]
             assert engine.advance(at_ns + 600_000) == [(other, at_ns + 600_000, local)]
-
-
-def _nodes(link: Link) -> tuple[str, str]:
-    return link.a.node, link.b.node
 
 
 def _bts(switch_id: int, protocol: int) -> bytes:
