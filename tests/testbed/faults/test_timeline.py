@@ -166,9 +166,7 @@ def test_directions_and_faults_have_different_seeds() -> None:
 def test_a_slow_link_has_another_rate_at_both_ends_for_its_time() -> None:
     """Where two faults overlap, the lowest rate counts, and the dilation divides rates."""
     texts = ["link:tor1-spine1,rate=50%", "link:spine1-tor1#1,rate=25%,from=10us,until=20us"]
-    faults = [parse_fault(text) for text in texts]
-    commands = fault_commands(CLOS, faults, Dilation(10), _configured(10))
-    assert [(command.time_ns, command.switch, command.line) for command in commands] == [
+    assert [(command.time_ns, command.switch, command.line) for command in _planned(*texts, dilation=10)] == [
         (0, "tor1", "port_rate 2 20000000000"),
         (0, "spine1", "port_rate 1 20000000000"),
         (10_000, "tor1", "port_rate 2 10000000000"),
@@ -180,14 +178,13 @@ def test_a_slow_link_has_another_rate_at_both_ends_for_its_time() -> None:
 
 def test_the_slow_link_of_a_host_changes_the_port_of_its_switch_and_the_nic() -> None:
     texts = ["link:h1-tor1,rate=25%,from=10us,until=20us", "link:tor1-spine1,rate=50%"]
-    faults = [parse_fault(text) for text in texts]
-    commands = fault_commands(CLOS, faults, Dilation(10), _configured(10))
-    assert [(command.time_ns, command.switch, command.line) for command in commands if command.time_ns] == [
+    commands = [command for command in _planned(*texts, dilation=10) if command.time_ns]
+    assert [(command.time_ns, command.switch, command.line) for command in commands] == [
         (10_000, "tor1", "port_rate 1 2500000000"),
         (20_000, "tor1", "port_rate 1 10000000000"),
     ]
     rates = [HostRate(at_ns=10_000, rate_bps=25 * 10**9), HostRate(at_ns=20_000, rate_bps=100 * 10**9)]
-    assert nic_rates(CLOS, faults) == {"h1": tuple(rates)}
+    assert nic_rates(CLOS, parse_faults(texts, CLOS)) == {"h1": tuple(rates)}
 
 
 @pytest.mark.parametrize(
