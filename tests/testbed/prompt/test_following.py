@@ -4,31 +4,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf
 
-from sfc_testbed.hosts.protocol import Signal
 from sfc_testbed.testbed.live.session.journal import Journal
 from sfc_testbed.testbed.prompt.following import SignalsInOrder
-
-
-def _signal(received_us: float) -> Signal:
-    return Signal(
-        sent_us=received_us - 1,
-        received_us=received_us,
-        host="h1",
-        flow_id=1,
-        switch="tor2",
-        cause="queue",
-        pause_us=10.0,
-        queue_depth_bytes=300_000,
-        cacheable=True,
-        obeyed=True,
-        paused_until_us=received_us + 10,
-    )
+from tests.hosts.test_protocol import SIGNAL
 
 
 def _received(journal: Journal, *times_us: float) -> None:
-    journal.take([_signal(time_us) for time_us in times_us])
+    journal.take([replace(SIGNAL, received_us=time_us) for time_us in times_us])
 
 
 def test_signals_of_two_agents_are_merged_by_time() -> None:

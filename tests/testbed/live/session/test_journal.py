@@ -8,17 +8,16 @@ from typing import cast
 
 import pytest
 
-from sfc_testbed.hosts.protocol import FlowReceived, FlowSent, Signal
+from sfc_testbed.hosts.protocol import FlowReceived, FlowSent
 from sfc_testbed.scenarios.model.flow import Flow
 from sfc_testbed.telemetry.figures import ReceiverFigures, SenderFigures
 from sfc_testbed.testbed.errors import RunError, UsageError
 from sfc_testbed.testbed.live.session.control import ControlledSwitch, SwitchEnded
 from sfc_testbed.testbed.live.session.journal import Journal, Message
 from sfc_testbed.testbed.targets.common.target import RunningSwitch
+from tests.hosts.test_protocol import SIGNAL
 
 INTACT, CORRUPTED = ReceiverFigures(corrupted=False), ReceiverFigures(corrupted=True)
-
-SIGNAL = Signal(1.0, 2.0, "h1", 1, "tor1", "queue", 5.0, 300_000, False, True, 7.0)
 
 
 def _message(number: int) -> Message:
