@@ -36,7 +36,6 @@ class Comparison:
     @classmethod
     def read(cls, folder: Path) -> Comparison:
         """Read a stored comparison. UsageError if it cannot be read."""
-
         from sfc_testbed.analysis.results.comparison import read_comparison
 
         with public_errors():
@@ -71,7 +70,7 @@ class Comparison:
         if not self.runs:
             raise UsageError(f"{self.folder}: an older release wrote it, without the folders of its runs; load these")
         with public_errors():
-            return chosen(lambda: comparison_figures([run.folder for run in self.runs]), name)
+            return chosen(comparison_figures([run.folder for run in self.runs]), name)
 
     def page(self) -> Path:
         """Return the report page of the comparison."""

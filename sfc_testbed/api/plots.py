@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sfc_testbed.request.shown import nearest, shown
@@ -41,9 +41,8 @@ class Plots(Mapping[str, "Figure"]):
         )
 
 
-def chosen(draw: Callable[[], Mapping[str, Figure]], name: str | None) -> Plots | Figure:
+def chosen(figures: Mapping[str, Figure], name: str | None) -> Plots | Figure:
     """Return all figures, or the named one. UsageError for an unknown name."""
-    figures = draw()
     if name is None:
         return Plots(figures)
     if name not in figures:

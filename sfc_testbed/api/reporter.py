@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from sfc_testbed.testbed.recording.outcome import Progress, Silent
 
 if TYPE_CHECKING:
-    from sfc_testbed.testbed.jobs.job import JobsState, Tell  # loads slowly, and a single run has no jobs
+    from sfc_testbed.testbed.jobs.job import Tell  # loads slowly, and a single run has no jobs
 
 Update = Callable[[str], None]
 """A callback that changes the text of a status line."""
@@ -52,8 +52,4 @@ class SilentReporter:
 
     @contextmanager
     def jobs(self) -> Iterator[Tell]:
-        yield _ignore
-
-
-def _ignore(state: JobsState) -> None:
-    """Ignore the progress of jobs."""
+        yield lambda state: None

@@ -159,7 +159,7 @@ class Run:
         from sfc_testbed.api.plots import chosen
 
         with public_errors():
-            return chosen(lambda: run_figures(load_run(self.folder, FLOW_COLUMNS)), name)
+            return chosen(run_figures(load_run(self.folder, FLOW_COLUMNS)), name)
 
     def page(self) -> Path:
         """Return the report page of the run, which is drawn if it is missing."""

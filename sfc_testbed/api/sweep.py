@@ -98,7 +98,7 @@ class Sweep:
         from sfc_testbed.api.plots import chosen
 
         with public_errors():
-            return chosen(lambda: sweep_figures(self._stored), name)
+            return chosen(sweep_figures(self._stored), name)
 
     def page(self) -> Path:
         """Return the report page of the sweep, which is drawn if it is missing."""
