@@ -94,20 +94,14 @@ def requests_of(
     ]
 
 
-def claims_of(file: Path | None) -> Sequence[Claim]:
-    """Return the claims of extensions and those of a file; the import is local because it loads slowly."""
-    if file is None and not CLAIMS:
+def claims_of(claims: Path | Sequence[Claim] | None) -> Sequence[Claim]:
+    """Return the claims of extensions, and those of a file or a list. UsageError for what is no claim."""
+    if claims is None and not CLAIMS:
         return ()
-    from sfc_testbed.reproduction.own_claims import claims_of_extensions, read_claims
+    from sfc_testbed.reproduction.own_claims import claims_in, claims_of_extensions, read_claims  # loads slowly
 
-    return (*claims_of_extensions(), *(() if file is None else read_claims(file)))
-
-
-def with_claims(claims: Sequence[Claim]) -> Sequence[Claim]:
-    """Return the claims of extensions and those of a list. UsageError for what is no claim."""
-    from sfc_testbed.reproduction.own_claims import claims_in, claims_of_extensions
-
-    return (*claims_of_extensions(), *claims_in(claims))
+    own = read_claims(claims) if isinstance(claims, Path) else claims_in(claims or ())
+    return (*claims_of_extensions(), *own)
 
 
 def run_compared(

@@ -237,7 +237,7 @@ def open_network(
     Raises UsageError if this machine or user cannot run such a network, or if the process has one already.
     """
     _begin(use)
-    from sfc_testbed.api.network import live_session
+    from sfc_testbed.api.calls import live_session
     from sfc_testbed.testbed.program.user_program import read_program
 
     request = _request(
