@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import wraps
@@ -19,10 +20,10 @@ from typing import Any
 
 import typer
 from typer import TyperException
+from typer.core import TyperCommand, TyperOption
 
 from os_helpers.cache import CacheRefused
 from os_helpers.visible import visible
-from sfc_testbed.cli.once import OnceCommand
 from sfc_testbed.cli.output import (
     EXIT_BAD_INPUT,
     EXIT_CODES,
@@ -63,6 +64,8 @@ _DRAWING = {"compare", "report", "reproduce", "run", "sweep", "validate"}
 """The verbs that draw plots."""
 
 _HELP = "--help"
+_LIST = "separated by commas"
+"""Words in the help of an option that takes a list."""
 _ALONE = ["list"]
 """The words of the command that lists all names. It needs no parser of options, for which Typer loads pydantic."""
 
@@ -71,6 +74,20 @@ _ASKED_BY_SHELLS = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 
 _PLACES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK", "SLURM_LOCALID")
 """Environment variables in which MPI launchers give a process its rank on its machine; the first one set counts."""
+
+
+class OnceCommand(TyperCommand):
+    """A command that refuses a repeated option if it takes one value: the last value would win silently."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:  # a shell completes the line
+            _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+            for option, count in Counter(given).items():
+                if count > 1 and isinstance(option, TyperOption) and not (option.multiple or option.is_flag):
+                    commas = "; separate its values by commas" if _LIST in (option.help or "") else ""
+                    raise UsageError(f"{option.opts[0]}: given {count} times{commas}")
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:

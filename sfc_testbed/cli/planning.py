@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Planning with reports on the terminal, MPI ranks, and the exit codes of runs."""
+"""Planning with reports on the terminal, the seeds of several runs, MPI ranks, and the exit codes of runs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sfc_testbed.api.reporter import WARNING, Reporter, SilentReporter
+from sfc_testbed.api.requests import seeds_of
 from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, complain
 from sfc_testbed.native.first_use import prepare
 from sfc_testbed.request.spec import RunSpec
@@ -89,6 +90,15 @@ def note_retry(line: str) -> None:
     complain(line, WARNING)
 
 
+def chosen_seeds(seed: int | None, seeds: str | None) -> list[int]:
+    """Return the seeds of `--seed` or `--seeds`; 1 without either."""
+    if seeds is None:
+        return [1 if seed is None else seed]
+    if seed is not None:
+        raise UsageError("--seed and --seeds cannot be combined")
+    return list(seeds_of(seeds))
+
+
 def checked(requests: Sequence[RunSpec], out: Path, *, compiles: bool = True, **options: Any) -> list[RunPlan]:
     """Return all plans, or raise UsageError before anything is created or compiled (`api.planning.checked`).
 
@@ -134,8 +144,7 @@ def over_ranks(plan: RunPlan, ranks: Ranks) -> Clock:
         raise UsageError(
             f"mpirun -n {ranks.count}: the network has {racks} racks, so at most {racks} processes can share it"
         )
-    line = f"run shared by MPI: {_count(ranks.count, 'process', 'es')}, {_count(ranks.machines, 'machine', 's')}"
-    complain(line)
+    complain(f"run shared by MPI: {_count(ranks.count, 'process', 'es')}, {_count(ranks.machines, 'machine', 's')}")
     return partial(simulate_over_ranks, ranks=ranks)
 
 

@@ -12,7 +12,7 @@ import pytest
 from sfc_testbed.analysis.results.comparison import Comparison
 from sfc_testbed.analysis.results.result import read_result
 from sfc_testbed.cli.app import main
-from sfc_testbed.cli.seeds import chosen_seeds
+from sfc_testbed.cli.planning import chosen_seeds
 from sfc_testbed.testbed.errors import UsageError
 from tests.conftest import Refused
 

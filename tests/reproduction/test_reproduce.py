@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from sfc_testbed.analysis.results.stored import load_run
-from sfc_testbed.cli.seeds import chosen_seeds
+from sfc_testbed.cli.planning import chosen_seeds
 from sfc_testbed.cli.verbs.reproduce import say_left_out, say_schemes_left_out, settings_of
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
 from sfc_testbed.reproduction.document.command import below

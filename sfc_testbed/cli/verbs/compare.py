@@ -34,8 +34,7 @@ from sfc_testbed.cli.options import (
     WatchPage,
 )
 from sfc_testbed.cli.output import EXIT_CLAIM, say_json, say_page, warn, with_fields
-from sfc_testbed.cli.planning import checked, end_by_outcome, reporter, watched
-from sfc_testbed.cli.seeds import chosen_seeds
+from sfc_testbed.cli.planning import checked, chosen_seeds, end_by_outcome, reporter, watched
 from sfc_testbed.request.load_balancing import scheme_with
 from sfc_testbed.request.network_file import read_network_file
 from sfc_testbed.request.settings import parse_settings

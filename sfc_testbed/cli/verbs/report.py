@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from sfc_testbed.analysis.report.first_sentence import of_sweep
-from sfc_testbed.analysis.report.html_pages import write_comparison_report, write_run_report
+from sfc_testbed.analysis.report.html_pages import REPORT_FILE, write_comparison_report, write_run_report
 from sfc_testbed.analysis.report.sweep import write_sweep_page
 from sfc_testbed.analysis.report.terminal_tables import comparison_table, run_table
 from sfc_testbed.analysis.report.validation import write_validation_page
@@ -26,7 +26,6 @@ from sfc_testbed.api.requests import folder_of
 from sfc_testbed.cli.options import ClaimsFile, Uses
 from sfc_testbed.cli.outcomes import print_reproduction, print_validation
 from sfc_testbed.cli.output import EXIT_INVALID, EXIT_UNFINISHED, console, say, warn
-from sfc_testbed.cli.stored import check_page
 from sfc_testbed.reproduction.judge import judge_again
 from sfc_testbed.reproduction.model.experiment import Claim
 from sfc_testbed.reproduction.own_claims import judged
@@ -55,16 +54,29 @@ def verb(
         raise UsageError("--claims needs several runs; an experiment has its own claims")
     claimed = () if len(folders) == 1 else claims_of(claims)
     with refused_in_one_line(folders[0]):
-        if len(folders) == 1 and is_reproduction(folders[0]):
-            _report_reproduction(folders[0])
-        elif len(folders) == 1 and is_validation(folders[0]):
-            _report_validation(folders[0])
-        elif len(folders) == 1 and is_sweep(folders[0]):
-            _report_sweep(folders[0])
-        elif len(folders) == 1:
-            _report_run(folders[0])
+        if len(folders) == 1:
+            _report(folders[0])
         else:
             _report_comparison(folders, out, claimed)
+
+
+def _report(folder: Path) -> None:
+    _check_page(folder)
+    if is_reproduction(folder):
+        _report_reproduction(folder)
+    elif is_validation(folder):
+        _report_validation(folder)
+    elif is_sweep(folder):
+        _report_sweep(folder)
+    else:
+        _report_run(folder)
+
+
+def _check_page(folder: Path) -> None:
+    """Raise UsageError if the page cannot be written, before anything is written."""
+    page = folder / REPORT_FILE
+    if page.is_dir() and not page.is_symlink():
+        raise UsageError(f"{page} is a folder, and the report would have this name")
 
 
 def _end(problems: list[str], *, is_invalid: bool = False, is_unfinished: bool = False) -> None:
@@ -78,14 +90,12 @@ def _end(problems: list[str], *, is_invalid: bool = False, is_unfinished: bool =
 
 
 def _report_reproduction(folder: Path) -> None:
-    check_page(folder)
     stored = judge_again(folder)
     print_reproduction(stored)
     _end([f"{folder}: {failure}" for failure in stored.reproduction.failures])
 
 
 def _report_validation(folder: Path) -> None:
-    check_page(folder)
     validation = read_validation(folder / FILE_NAME)
     page = write_validation_page(folder, validation, pictures=True)
     give_to_caller(folder)
@@ -94,7 +104,6 @@ def _report_validation(folder: Path) -> None:
 
 
 def _report_sweep(folder: Path) -> None:
-    check_page(folder)
     problems: list[str] = []
     page = write_sweep_page(folder, problems=problems, measures=True, pictures=True)
     give_to_caller(folder)
@@ -106,7 +115,6 @@ def _report_sweep(folder: Path) -> None:
 
 
 def _report_run(folder: Path) -> None:
-    check_page(folder)
     was_cut_off = finish_run(folder)
     stored = load_run(folder)
     failures: list[str] = []
@@ -124,7 +132,7 @@ def _report_comparison(folders: list[Path], out: Path | None, claimed: Sequence[
     runs = [load_run(folder).without_traces() for folder in folders]
     if out is not None:
         check_output(out)
-        check_page(out)
+        _check_page(out)
     held = judged(claimed, folders)
     quantities = measured_in(folders)
     failures: list[str] = []

@@ -19,8 +19,7 @@ from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import Json, Out, P4Program, Retry, SchedulerAddress, Settings, Uses, Workers, milliseconds
 from sfc_testbed.cli.outcomes import print_reproduction
 from sfc_testbed.cli.output import EXIT_CLAIM, EXIT_INVALID, complain, say, say_json
-from sfc_testbed.cli.planning import checked, note_retry, reporter
-from sfc_testbed.cli.seeds import chosen_seeds
+from sfc_testbed.cli.planning import checked, chosen_seeds, note_retry, reporter
 from sfc_testbed.hosts.transport.congestion.presets import PRESETS
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
 from sfc_testbed.reproduction.effort import brief_request, with_decided_dilations, with_efforts

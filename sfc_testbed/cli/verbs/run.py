@@ -39,14 +39,7 @@ from sfc_testbed.cli.options import (
     WatchPage,
 )
 from sfc_testbed.cli.output import say_json, say_page, warn, with_fields
-from sfc_testbed.cli.planning import (
-    checked,
-    end_by_outcome,
-    over_ranks,
-    ranks_of,
-    reporter,
-    watched,
-)
+from sfc_testbed.cli.planning import checked, end_by_outcome, over_ranks, ranks_of, reporter, watched
 from sfc_testbed.request.network_file import read_network_file
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
