@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ from rich.text import Text
 
 from sfc_testbed.analysis.formatting import NOTHING
 from sfc_testbed.analysis.report.validation import validated_run_table, validation_summary
-from sfc_testbed.analysis.results.result import ResultError
 from sfc_testbed.analysis.terminal import Fitted
 from sfc_testbed.analysis.validation.record import ValidatedRun, Validation, read_validation
+from sfc_testbed.api.errors import refused_in_one_line
 from sfc_testbed.cli.output import console, say, say_json, warn
 from sfc_testbed.documents.curve import CURVE_HEADINGS, curve_cells, curves
 from sfc_testbed.documents.stored import CASES, PAIRS, TESTS
@@ -45,10 +46,8 @@ def print_peer_validation(validation: PeerValidation, folder: Path, *, in_full: 
 
 def show_pairs(scenario: str | None, *, is_json: bool) -> None:
     """Print a row for each stored pair of a live and a virtual run; of a named scenario, all figures of each pair."""
-    try:
+    with refused_in_one_line(PAIRS):
         runs = read_validation(PAIRS).runs
-    except ResultError as error:
-        raise UsageError(str(error)) from error
     chosen = [run for run in runs if scenario in (None, run.scenario)]
     if not chosen:
         raise _unknown(scenario, [run.scenario for run in runs])
@@ -57,23 +56,22 @@ def show_pairs(scenario: str | None, *, is_json: bool) -> None:
         return
     pairs = [run for run in chosen if not run.dilation_given]
     for run in pairs if scenario else ():
-        _print(validated_run_table(run))
+        console.print(validated_run_table(run))
         say(run.live_command)
         console.print()
     for name, curve in curves(chosen).items():
-        _print(_curve_table(name, curve))
-    for (switch, scale), group in groupby(sorted(pairs, key=_group), _group):
+        console.print(_curve_table(name, curve))
+    switch_and_scale = attrgetter("switch", "scale")
+    for (switch, scale), group in groupby(sorted(pairs, key=switch_and_scale), switch_and_scale):
         say(f"switch {switch}, scale {scale}")
-        _print(validation_summary(Validation(runs=tuple(group))))
+        console.print(validation_summary(Validation(runs=tuple(group))))
 
 
 def show_cases(peer: str, scenario: str | None, *, is_json: bool) -> None:
     """Print a row for each stored case of a simulator; of a named scenario, all figures of each case."""
     name = simulator_of(peer).NAME
-    try:
+    with refused_in_one_line(CASES):
         runs = [run for run in read_peer_validation(CASES).runs if run.peer == name]
-    except ResultError as error:
-        raise UsageError(str(error)) from error
     chosen = [run for run in runs if scenario in (None, _scenario(run))]
     if not chosen:
         raise _unknown(scenario, [_scenario(run) for run in runs])
@@ -82,13 +80,13 @@ def show_cases(peer: str, scenario: str | None, *, is_json: bool) -> None:
         say_json(validation.to_json())
         return
     for run in chosen if scenario else ():
-        _print(peer_table(run, name))
+        console.print(peer_table(run, name))
         say(typed_here(run.command))
         console.print()
-    _print(peer_summary(validation))
+    console.print(peer_summary(validation))
     tests = [row for row in json.loads(TESTS.read_text(encoding="utf-8"))["tests"] if row["simulator"] == name]
     for test, rows in groupby(tests if scenario is None else (), key=lambda row: row["test"]):
-        _print(_test_table(test, list(rows)))
+        console.print(_test_table(test, list(rows)))
 
 
 def _test_table(test: str, rows: Sequence[Mapping[str, Any]]) -> RenderableType:
@@ -98,14 +96,6 @@ def _test_table(test: str, rows: Sequence[Mapping[str, Any]]) -> RenderableType:
     for row in rows:
         table.add_row(row["run"], row["variant"], *(row["figures"].get(figure, NOTHING) for figure in figures))
     return Fitted(table)
-
-
-def _print(table: RenderableType) -> None:
-    console.print(table)
-
-
-def _group(run: ValidatedRun) -> tuple[str, str]:
-    return run.switch, run.scale
 
 
 def _scenario(run: PeerRun) -> str:

@@ -17,7 +17,6 @@ from sfc_testbed.analysis.results.outcome import DEPENDS, FAILS, HOLDS, tally
 from sfc_testbed.analysis.terminal import PROSE, Fitted
 from sfc_testbed.cli.output import console, say, say_json
 from sfc_testbed.place import command_name, typed_here
-from sfc_testbed.reproduction.record import FigureTable
 from sfc_testbed.reproduction.remarks import read_remarks
 from sfc_testbed.reproduction.summaries import Summary, by_experiment, largest, sets_that_hold
 from sfc_testbed.testbed.errors import UsageError
@@ -49,8 +48,7 @@ def print_findings(
     set, tables of figures, reasons why claims do not hold, and notes. UsageError for a seed that the set does not have.
     """
     shown = largest(matching)
-    claims = _claims(shown, sets, seeds)
-    console.print(claims)
+    console.print(_claims(shown, sets, seeds))
     for failure in shown.failures:
         console.print(f"! failed: {failure}", style="yellow")
     rows = [("*" if summary is shown else "", *_set_cells(summary)) for summary in sets]
@@ -58,7 +56,7 @@ def print_findings(
     if in_full:
         console.print(_claims_by_set(sets))
         for table in shown.tables:
-            console.print(_figures(table))
+            console.print(_table(table.caption, table.headings, table.rows))
             console.print()
         _print_reasons(shown.experiment)
         for note in shown.current_notes:
@@ -69,7 +67,6 @@ def print_findings(
 
 
 def _claims(shown: Summary, sets: Sequence[Summary], seeds: Sequence[int] | None) -> Fitted:
-    """Return the table of claims."""
     chosen = () if seeds is None else tuple(seeds) or shown.seeds
     missing = [seed for seed in chosen if seed not in shown.seeds]
     if missing:
@@ -137,10 +134,6 @@ def _wall(duration_s: float) -> str:
         if duration_s >= unit_s:
             return f"{three_digits(duration_s / unit_s)} {unit}"
     return f"{three_digits(duration_s)} s"
-
-
-def _figures(table: FigureTable) -> Fitted:
-    return _table(table.caption, table.headings, table.rows)
 
 
 def _print_reasons(experiment: str) -> None:
