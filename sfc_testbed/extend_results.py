@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import count
 from numbers import Real
 from os import PathLike
@@ -132,11 +133,7 @@ def export_format(name: str, summary: str = "") -> Callable[[Function], Function
 
     def added(function: Function) -> Function:
         _check(function, "", name, "export format")
-
-        def write(run: Path, out: Path | None) -> Exported:
-            return _exported(name, function, run, out)
-
-        EXPORT_FORMATS.add(name, ExportFormat(summary or name, write), owner())
+        EXPORT_FORMATS.add(name, ExportFormat(summary or name, partial(_exported, name, function)), owner())
         return function
 
     return added

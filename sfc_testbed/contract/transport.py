@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from functools import partial
 from typing import Any
 
 from sfc_testbed.contract.broken import require
@@ -264,19 +265,15 @@ def checks(combination: Combination) -> dict[str, Check]:
     """Return all checks of a combination by name."""
     named: dict[str, Check] = {}
     for condition in CONDITIONS:
-        named[f"messages arrive ({condition})"] = lambda condition=condition: every_message_arrives_once(  # type: ignore[misc]
-            combination, condition
-        )
+        named[f"messages arrive ({condition})"] = partial(every_message_arrives_once, combination, condition)
     if FLOW_CONTROLS[combination[1]].obeys_signals:
         for condition in PAUSES:
-            named[f"pauses are obeyed ({condition})"] = lambda condition=condition: no_packet_starts_during_a_pause(  # type: ignore[misc]
-                combination, condition
-            )
+            named[f"pauses are obeyed ({condition})"] = partial(no_packet_starts_during_a_pause, combination, condition)
     else:
-        named["BTS are ignored"] = lambda: a_bts_changes_nothing(combination)
+        named["BTS are ignored"] = partial(a_bts_changes_nothing, combination)
     if settings_of(combination).load_balancing != "flow":
-        named["answers echo the entropy"] = lambda: answers_echo_the_entropy(combination)
-    named["802.1Qbb pauses"] = lambda: class_pauses_are_obeyed(combination)
-    named["runs can be repeated"] = lambda: runs_can_be_repeated(combination)
-    named["dilation scales only time"] = lambda: dilation_scales_only_time(combination)
+        named["answers echo the entropy"] = partial(answers_echo_the_entropy, combination)
+    named["802.1Qbb pauses"] = partial(class_pauses_are_obeyed, combination)
+    named["runs can be repeated"] = partial(runs_can_be_repeated, combination)
+    named["dilation scales only time"] = partial(dilation_scales_only_time, combination)
     return named
