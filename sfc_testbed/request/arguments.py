@@ -70,7 +70,6 @@ LISTS = ("Sequence", "Iterable")
 
 def checked_call(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     """Refuse unknown and missing arguments, and values of wrong types, with UsageError before the function begins."""
-
     title = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
 
     @wraps(function)
@@ -78,7 +77,7 @@ def checked_call(function: Callable[Parameters, Result]) -> Callable[Parameters,
         parts = _signature(function)
         for name in named:
             if name not in parts.parameters:
-                raise UsageError(f"{title}: there is no argument {name}{_nearest(name, parts)}")
+                raise UsageError(f"{title}: there is no argument {name}{nearest(name, parts.parameters)}")
         try:
             bound = parts.bind(*values, **named)
         except TypeError as error:  # too many or too few
@@ -145,7 +144,3 @@ def alternatives(annotation: Any) -> list[str]:
 
 def _refused(name: str, expected: list[str], value: object) -> UsageError:
     return UsageError(f"{name}: must be {' or '.join(expected)}, not {shown(value)}")
-
-
-def _nearest(name: str, parts: Signature) -> str:
-    return nearest(name, parts.parameters)
