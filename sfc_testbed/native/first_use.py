@@ -46,9 +46,7 @@ def prepare() -> None:
     The command then starts again with the same arguments, because it has already loaded the sources, and a process must
     not mix the two kinds of modules.
     """
-    if not _is_command() or not wants_compiled():
-        return
-    if is_extended() or (engine_folder() is not None and not has_damaged_engine()):
+    if not _is_command() or not _needs_build():
         return
     _compile_apart()
     if engine_folder() is not None:
@@ -62,14 +60,13 @@ def prepare_library() -> None:
     If the process has loaded the engine's sources already, one line says so: this process stays slower. The command
     uses `prepare` instead.
     """
-    if (
-        _is_command()
-        or is_extended()
-        or not wants_compiled()
-        or (engine_folder() is not None and not has_damaged_engine())
-    ):
-        return
-    _prepare_once()
+    if not _is_command() and _needs_build():
+        _prepare_once()
+
+
+def _needs_build() -> bool:
+    """Return whether this process wants a compiled engine and the cache has no whole one."""
+    return wants_compiled() and not is_extended() and (engine_folder() is None or has_damaged_engine())
 
 
 @cache
