@@ -12,7 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from sfc_testbed.testbed.control_plane.entries import Command, FlowQueues, MirrorSession, TableEntry
-from sfc_testbed.testbed.control_plane.fixed_point import LARGEST_WORD, WORD_BITS, FixedPointError, require_word
+from sfc_testbed.testbed.control_plane.fixed_point import (
+    LARGEST_WORD,
+    WORD_BITS,
+    FixedPointError,
+    halvings_per_us_q24,
+    require_word,
+)
 from sfc_testbed.testbed.control_plane.load_balancing import load_balancing_commands
 from sfc_testbed.testbed.control_plane.prototype import (
     OVERFLOW_US,
@@ -49,10 +55,8 @@ _ALPHA_BITS = 16
 _PERIOD_BITS = 20
 """Approximate number of bits of a period counted in ticks; the period is accurate to 1/4096."""
 _US = 1_000_000
-_LN2 = 0.6931471805599453
-_LEAST_HALVINGS = 8
 _LEAST_INT_KBPS = 100
-"""Lowest telemetry rate. Below it the rounding error exceeds 1 %, and below `_LEAST_HALVINGS` it exceeds 6 %."""
+"""Lowest telemetry rate. Below it the rounding error exceeds 1 %."""
 _MOST_FEEDBACK = 63
 _FEEDBACK_LEVELS = 8
 """Number of ranges of the 6-bit feedback with separate sampling intervals (docs/sources.md#qcn)."""
@@ -178,10 +182,7 @@ def _estimator_commands(
     """Yield an entry for every host under another ToR, since each may be an incast receiver (paper section 3.3)."""
     if not settings.estimator or not topology.switch[switch].is_tor:
         return
-    halvings = round(_Q24 * 1000 / (dilation.wall_ns(settings.estimator_tau_ns) * _LN2))
-    if not _LEAST_HALVINGS <= halvings < 1 << WORD_BITS:
-        word = "long" if halvings < _LEAST_HALVINGS else "short"
-        raise FixedPointError(f"estimator_tau_ns {settings.estimator_tau_ns} is too {word} for the estimator")
+    halvings = halvings_per_us_q24("estimator_tau_ns", settings.estimator_tau_ns, dilation, "the estimator")
     q_th_bytes = settings.q_th_bytes if settings.estimator_q_th_bytes is None else settings.estimator_q_th_bytes
     q_tg_bytes = settings.q_tg_bytes if settings.estimator_q_tg_bytes is None else settings.estimator_q_tg_bytes
     remote_hosts = (host for host in topology.hosts if host.switch != switch)

@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import log
 
 from sfc_testbed.testbed.control_plane.entries import Command, RegisterCell, TableEntry
-from sfc_testbed.testbed.control_plane.fixed_point import FixedPointError, require_word
+from sfc_testbed.testbed.control_plane.fixed_point import halvings_per_us_q24, require_word
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.topologies.model import Topology
 from sfc_testbed.topologies.routes import ecmp_groups, routes_of
@@ -21,10 +20,8 @@ MOST_UPLINKS = 16
 """Uplinks that CONGA's field LBTag distinguishes."""
 MOST_LEAVES = 1024
 _TABLE = "load_balancing"
-_Q24 = 1 << 24
 _Q32 = 1 << 32
 _Q40 = 1 << 40
-_LEAST_HALVINGS = 8
 
 COMPARES_PORTS = frozenset({"drill", "adaptive", "conga"})
 """The load balancings that read the ports of a group from a register, which must follow the routes."""
@@ -40,15 +37,11 @@ def load_balancing_commands(
 def conga_link(settings: SwitchSettings, port: int, rate_bps: int, dilation: Dilation) -> TableEntry:
     """Return the entry that measures the load of a link of a model rate."""
     byte_q40 = require_word("conga_tau_ns", round(_Q40 / (settings.conga_tau_ns * rate_bps / 8e9)), rate_bps)
-    return TableEntry("conga_link", "measure", (port,), (byte_q40, _halvings_per_us_q24(settings, dilation)))
+    return TableEntry("conga_link", "measure", (port,), (byte_q40, _halvings(settings, dilation)))
 
 
-def _halvings_per_us_q24(settings: SwitchSettings, dilation: Dilation) -> int:
-    halvings = round(_Q24 * 1000 / (dilation.wall_ns(settings.conga_tau_ns) * log(2)))
-    if not _LEAST_HALVINGS <= halvings < _Q32:
-        word = "long" if halvings < _LEAST_HALVINGS else "short"
-        raise FixedPointError(f"conga_tau_ns {settings.conga_tau_ns} is too {word} for the estimator of CONGA")
-    return halvings
+def _halvings(settings: SwitchSettings, dilation: Dilation) -> int:
+    return halvings_per_us_q24("conga_tau_ns", settings.conga_tau_ns, dilation, "the estimator of CONGA")
 
 
 def member_cell(group: int, member: int, port: int) -> RegisterCell:
@@ -115,8 +108,8 @@ def _conga(topology: Topology, switch: str, settings: SwitchSettings, dilation: 
             yield TableEntry("conga_source", "from_leaf", (leaf.prefix,), (number,))
             yield TableEntry("conga_destination", "to_leaf", (leaf.prefix,), (number,))
     periods_q32 = min(_Q32 - 1, _Q32 * 1000 // max(1, dilation.wall_ns(settings.conga_aging_ns)))
-    halvings = _halvings_per_us_q24(settings, dilation)
-    yield TableEntry(_TABLE, "by_conga", parameters=(*_flowlets(settings, dilation), halvings, periods_q32))
+    parameters = (*_flowlets(settings, dilation), _halvings(settings, dilation), periods_q32)
+    yield TableEntry(_TABLE, "by_conga", parameters=parameters)
 
 
 _COMMANDS: Mapping[str, Callable[[Topology, str, SwitchSettings, Dilation], Iterator[Command]]] = {
