@@ -10,7 +10,7 @@ has become unreachable gets the group without members; the data plane drops and 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 
 from sfc_testbed.testbed.control_plane.commands import next_hop
@@ -32,7 +32,7 @@ class _Tables:
     """The ports that lead to the prefix of each ToR."""
     handles: dict[IPv4Network, int]
     """The handle of the route of each prefix. Several ToRs of a large network may share a shorter prefix."""
-    groups: dict[tuple[int, ...], int] = field(default_factory=dict)
+    groups: dict[tuple[int, ...], int]
     """The group of several ports."""
 
 
@@ -107,6 +107,5 @@ class Rerouting:
 
 def _first_tables(topology: Topology, switch: str) -> _Tables:
     table = routes_of(topology, switch)
-    tables = _Tables(ports_to_tors(topology, switch), {route.prefix: place for place, route in enumerate(table)})
-    tables.groups.update(ecmp_groups(table))
-    return tables
+    handles = {route.prefix: place for place, route in enumerate(table)}
+    return _Tables(ports_to_tors(topology, switch), handles, ecmp_groups(table))
