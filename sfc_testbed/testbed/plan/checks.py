@@ -32,7 +32,7 @@ from sfc_testbed.testbed.control_plane.entries import TableEntry
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.switch_targets import SwitchTarget, switch_target
-from sfc_testbed.testbed.program.registered import as_recorded, entries_of, registered
+from sfc_testbed.testbed.program.registered import entries_of, registered
 from sfc_testbed.topologies.files.network import FileNetwork
 from sfc_testbed.topologies.model import Topology, TopologyError
 from sfc_testbed.topologies.shapes import SHAPES, shape
@@ -268,7 +268,8 @@ def validated(model: type[Model], fields: Mapping[str, Any], where: str, more_na
 
 def program_settings(spec: RunSpec, typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of the run's P4 program for config.json. UsageError if it has no such settings."""
-    return as_recorded(_program_settings(spec, typed))
+    settings = _program_settings(spec, typed)
+    return {} if settings is None else settings.model_dump(mode="json")
 
 
 def entries_of_program(spec: RunSpec, typed: Mapping[str, Any], topology: Topology) -> MoreEntries:

@@ -64,8 +64,3 @@ def _entries(
         if not isinstance(entry, TableEntry):
             raise UsageError(f"switch program {row.name}: {type(entry).__name__} is no TableEntry")
     return entries
-
-
-def as_recorded(settings: BaseModel | None) -> dict[str, Any]:
-    """Return the settings of a program for config.json."""
-    return {} if settings is None else settings.model_dump(mode="json")
