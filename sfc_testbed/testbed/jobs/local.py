@@ -26,11 +26,7 @@ class LocalExecutor:
     """An executor with a fixed number of concurrent tasks. It starts a task only when there is memory for it, too."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self._workers = workers or cores()
-
-    @property
-    def parallel(self) -> int:
-        return self._workers
+        self.parallel = workers or cores()
 
     def run(
         self,
@@ -41,7 +37,7 @@ class LocalExecutor:
         *,
         one_at_a_time: bool = False,
     ) -> None:
-        limit = 1 if one_at_a_time else self._workers
+        limit = 1 if one_at_a_time else self.parallel
         parallel = min(limit, len(tasks))
         raise_open_files(_SPARE_DESCRIPTORS + _DESCRIPTORS_PER_TASK * parallel, f"running {parallel} tasks in parallel")
         room_bytes = _MEMORY_SHARE * free_memory_bytes()
