@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sfc_testbed.request.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
-from sfc_testbed.testbed.live.session.links import is_up, links_between
+from sfc_testbed.testbed.live.session.links import is_up
 from sfc_testbed.testbed.live.session.session import LiveSession
 from sfc_testbed.testbed.prompt.terminal import Terminal
 from sfc_testbed.testbed.prompt.verb import Verb
@@ -90,9 +90,10 @@ def links(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str
     emulation = session.network.emulation
     lines = []
     for link_data in session.topology.links:
-        states = ["OK" if is_up(emulation, end) else "down" for end in (link_data.a, link_data.b)]
-        ends = f"{_end(session, link_data.a)}<->{_end(session, link_data.b)}"
-        lines.append(f"{ends} ({' '.join(states)}) {link_data.rate_bps / 1e9:g} Gb/s, {link_data.delay_ns / 1000:g} us")
+        ends = (link_data.a, link_data.b)
+        states = " ".join("OK" if is_up(emulation, end) else "down" for end in ends)
+        names = "<->".join(f"{end.node}-eth{end.number}" for end in ends)
+        lines.append(f"{names} ({states}) {link_data.rate_bps / 1e9:g} Gb/s, {link_data.delay_ns / 1000:g} us")
     return "\n".join(lines)
 
 
@@ -101,7 +102,8 @@ def pcap(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     if node in session.topology.host:
         if len(words) != 2:
             raise VerbError(f"usage: pcap {node} on|off")
-        end = next(link_end for link_end in _ends(session) if link_end.node == node)
+        wire = session.topology.host_link[node]
+        end = wire.a if wire.a.node == node else wire.b
     else:
         if len(words) != 3:
             raise VerbError(f"usage: pcap {node} PORT on|off")
@@ -111,22 +113,10 @@ def pcap(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> str:
     return "\n".join(session.captures.stop(end))
 
 
-def _ends(session: LiveSession) -> list[Port]:
-    return [end for link_data in session.topology.links for end in (link_data.a, link_data.b)]
-
-
-def _end(session: LiveSession, end: Port) -> str:
-    return f"{end.node}-eth{end.number}"
-
-
 def between(session: LiveSession, a: str) -> list[str]:
     """Return the names of the nodes that are linked with a node, sorted."""
-    peers = {
-        link_data.b.node if link_data.a.node == a else link_data.a.node
-        for link_data in session.topology.links
-        if a in (link_data.a.node, link_data.b.node)
-    }
-    return sorted(peer for peer in peers if links_between(session.topology, a, peer))
+    linked = [link_data for link_data in session.topology.links if a in (link_data.a.node, link_data.b.node)]
+    return sorted({end.node for link_data in linked for end in (link_data.a, link_data.b)} - {a})
 
 
 _START_SUMMARY = "starts a switch that was stopped or has ended, with the changes made at the prompt"

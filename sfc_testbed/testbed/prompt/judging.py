@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from sfc_testbed.analysis.results.counters import RunCounters
@@ -152,28 +153,23 @@ def scenario(session: LiveSession, terminal: Terminal, words: Sequence[str]) -> 
         terminal.say(f"messages under way end unfinished: {len(unfinished)} (`wait` first to let them finish)")
     watch = None if session.page is None else session.page.watch
     with session.emptied():
-        stored = execute(plan, _RUNS, Silent(), _on(session), watch=watch)
+        stored = execute(plan, _RUNS, Silent(), partial(_run_on, session), watch=watch)
     return _outcome(stored.result, stored.report)
 
 
-class _on:
-    """The clock of a scenario run: it runs a plan on the session's network."""
-
-    def __init__(self, session: LiveSession) -> None:
-        self._session = session
-
-    def __call__(
-        self, plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt
-    ) -> ClockOutcome:
-        switches = list(self._session.switches.values())
-        network = replace(self._session.network, plan=plan, logs=folder / "logs", switches=switches)
-        began_s = time.perf_counter()
-        outcome = run_on(network, folder, recorder, progress, interrupt, began_s=began_s, programs=True)
-        for switch in switches:  # they continue to write to the files of the session
-            for name in (samples_file(switch.name), late_bins_file(switch.name)):
-                if (self._session.network.logs / name).exists():  # BMv2 writes no file of its lateness over time
-                    shutil.copy(self._session.network.logs / name, network.logs / name)
-        return outcome
+def _run_on(
+    session: LiveSession, plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt
+) -> ClockOutcome:
+    """Run a plan on the session's network. This is the clock of a scenario's run."""
+    switches = list(session.switches.values())
+    network = replace(session.network, plan=plan, logs=folder / "logs", switches=switches)
+    began_s = time.perf_counter()
+    outcome = run_on(network, folder, recorder, progress, interrupt, began_s=began_s, programs=True)
+    for switch in switches:  # they continue to write to the files of the session
+        for name in (samples_file(switch.name), late_bins_file(switch.name)):
+            if (session.network.logs / name).exists():  # BMv2 writes no file of its lateness over time
+                shutil.copy(session.network.logs / name, network.logs / name)
+    return outcome
 
 
 def _lateness(session: LiveSession, name: str, lateness: LatenessSummary | None) -> str:
