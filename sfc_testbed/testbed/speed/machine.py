@@ -6,15 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator
 from dataclasses import astuple, dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from sfc_testbed.testbed.system.limits import cores
-
-_CGROUPS = Path("/sys/fs/cgroup")
-_OWN_GROUPS = Path("/proc/self/cgroup")
-_V1_FOLDERS = ("cpu", "cpu,cpuacct")
+from sfc_testbed.testbed.system.limits import cores, quota_cores
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +31,7 @@ class Machine:
 
 def this_machine() -> Machine:
     """Return the current properties."""
-    return Machine(_cpu_model(), cores(), _quota_cores(), platform.release())
+    return Machine(_cpu_model(), cores(), quota_cores(), platform.release())
 
 
 def _cpu_model() -> str:
@@ -46,35 +41,3 @@ def _cpu_model() -> str:
         if name.strip() == "model name":
             return value.strip()
     return platform.machine()
-
-
-def _quota_cores() -> float | None:
-    """Return the smallest quota of this process's control group and its parents, in both versions of control groups."""
-    quotas = [quota for folder in _cpu_groups() if (quota := _quota_of(folder)) is not None]
-    return min(quotas, default=None)
-
-
-def _cpu_groups() -> Iterator[Path]:
-    for line in _OWN_GROUPS.read_text().splitlines():
-        _, controllers, group = line.split(":", 2)
-        if controllers == "":
-            mounts = [_CGROUPS, _CGROUPS / "unified"]
-        elif "cpu" in controllers.split(","):
-            mounts = [_CGROUPS / name for name in _V1_FOLDERS]
-        else:
-            continue
-        path = PurePosixPath(group.lstrip("/"))
-        for mount in mounts:
-            yield from (mount / part for part in (path, *path.parents))
-
-
-def _quota_of(folder: Path) -> float | None:
-    try:
-        if (folder / "cpu.max").exists():
-            quota, period = (folder / "cpu.max").read_text().split()
-        else:
-            quota = (folder / "cpu.cfs_quota_us").read_text().strip()
-            period = (folder / "cpu.cfs_period_us").read_text().strip()
-        return None if quota in ("max", "-1") else int(quota) / int(period)
-    except (OSError, ValueError, ZeroDivisionError):
-        return None

@@ -11,7 +11,7 @@ import resource
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.system.run_ids import STATE_ROOT
@@ -27,6 +27,8 @@ _MESSAGES = {
 _LOAD_SAMPLES = 9
 _LOAD_SAMPLE_S = 0.005
 _CGROUPS = Path("/sys/fs/cgroup")
+_OWN_GROUPS = Path("/proc/self/cgroup")
+_V1_FOLDERS = ("cpu", "cpu,cpuacct")
 _RUST_NUMBER = re.compile(r"(?:\(os error |Os \{ code: )([0-9]{1,3})\b")
 """Polars gives the number of a system error only in the text of its exceptions."""
 
@@ -46,20 +48,41 @@ def idle_cores() -> int:
         time.sleep(_LOAD_SAMPLE_S)
         running = Path("/proc/loadavg").read_text(encoding="ascii").split()[3].partition("/")[0]
         others.append(int(running) - 1)  # this process runs
-    quota = _quota_cores()
-    return max(1, min(cores(), quota, (os.cpu_count() or 1) - sorted(others)[_LOAD_SAMPLES // 2]))
+    quota = quota_cores()
+    granted = cores() if quota is None else max(1, round(quota))
+    return max(1, min(cores(), granted, (os.cpu_count() or 1) - sorted(others)[_LOAD_SAMPLES // 2]))
 
 
-def _quota_cores() -> int:
-    """Return the number of cores whose time this process's control groups grant, rounded; all cores without a limit."""
-    most = os.cpu_count() or 1
-    group = re.search(r"^0::/(.*)$", Path("/proc/self/cgroup").read_text(encoding="utf-8"), re.MULTILINE)
-    folder = _CGROUPS / (group[1] if group else "")
-    for limit in [each / "cpu.max" for each in (folder, *folder.parents) if each.is_relative_to(_CGROUPS)]:
-        quota, period = limit.read_text(encoding="ascii").split() if limit.is_file() else ("max", "0")
-        if quota != "max":
-            most = min(most, max(1, round(int(quota) / int(period))))
-    return most
+def quota_cores() -> float | None:
+    """Return the smallest quota of this process's control group and its parents, in both versions of control groups."""
+    quotas = [quota for folder in _cpu_groups() if (quota := _quota_of(folder)) is not None]
+    return min(quotas, default=None)
+
+
+def _cpu_groups() -> Iterator[Path]:
+    for line in _OWN_GROUPS.read_text().splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":
+            mounts = [_CGROUPS, _CGROUPS / "unified"]
+        elif "cpu" in controllers.split(","):
+            mounts = [_CGROUPS / name for name in _V1_FOLDERS]
+        else:
+            continue
+        path = PurePosixPath(group.lstrip("/"))
+        for mount in mounts:
+            yield from (mount / part for part in (path, *path.parents))
+
+
+def _quota_of(folder: Path) -> float | None:
+    try:
+        if (folder / "cpu.max").exists():
+            quota, period = (folder / "cpu.max").read_text().split()
+        else:
+            quota = (folder / "cpu.cfs_quota_us").read_text().strip()
+            period = (folder / "cpu.cfs_period_us").read_text().strip()
+        return None if quota in ("max", "-1") else int(quota) / int(period)
+    except (OSError, ValueError, ZeroDivisionError):
+        return None
 
 
 def free_memory_bytes() -> int:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sfc_testbed.testbed.speed import machine
 from sfc_testbed.testbed.speed.machine import Machine, this_machine
+from sfc_testbed.testbed.system import limits
 
 
 @pytest.mark.parametrize("change", [{"cores": 3}, {"kernel": "7.0"}, {"cpu_model": "Z80"}, {"quota_cores": 0.25}])
@@ -43,8 +43,8 @@ def test_quotas_of_control_groups_count(
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(machine, "_CGROUPS", tmp_path)
-    monkeypatch.setattr(machine, "_OWN_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(limits, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(limits, "_OWN_GROUPS", tmp_path / "own")
     assert this_machine().quota_cores == quota_cores
 
 
