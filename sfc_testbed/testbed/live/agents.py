@@ -116,7 +116,7 @@ def start_agents(
     pids: Mapping[str, int],
     switches: Mapping[int, SwitchClock],
     epoch_ns: int,
-    programs: bool = False,
+    programs: bool,
 ) -> list[AgentProcess]:
     """Start the agents of a run; call `wait_until_ready` on each of them afterwards.
 

@@ -121,6 +121,10 @@ class Emulation:
         """Return the ID of a process in the host's network namespace."""
         return int(self.net.get(name).pid)
 
+    def host_pids(self) -> dict[str, int]:
+        """Return the ID of a process in the network namespace of each host."""
+        return {host.name: self.host_pid(host.name) for host in self.topology.hosts}
+
     def checkpoint(self) -> None:
         """Raise KeyboardInterrupt if an interruption was requested while the network starts."""
         self._interrupt.stop_if_requested()

@@ -138,18 +138,9 @@ def run_on(
     programs: bool = False,
 ) -> ClockOutcome:
     """Run the network's plan on the network; its switches have ended afterwards. `programs`: see `start_agents`."""
-    plan = network.plan
+    plan, pids = network.plan, network.emulation.host_pids()
     network.emulation.watch_links()
-    pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
-    agents = start_agents(
-        plan,
-        network.run_id,
-        network.logs,
-        pids=pids,
-        switches=switch_clocks(network),
-        epoch_ns=network.epoch_ns,
-        programs=programs,
-    )
+    agents = agents_of(network, plan, programs=programs)
     with ExitStack() as ends:
         for agent in agents:
             ends.callback(agent.stop)
@@ -193,10 +184,18 @@ def _remainder(duration_ns: int, interval_ns: int) -> int:
     return (duration_ns + interval_ns // 2) % interval_ns - interval_ns // 2
 
 
-def switch_clocks(network: LiveNetwork) -> dict[int, SwitchClock]:
-    """Return the clock of each switch, whose timestamps a BTS carries, by switch number."""
-    numbers = {switch.name: switch.switch_id for switch in network.plan.topology.switches}
-    return {numbers[switch.name]: SwitchClock(switch.name, switch.clock_lag_ns) for switch in network.switches}
+def agents_of(network: LiveNetwork, plan: RunPlan, *, programs: bool) -> list[AgentProcess]:
+    """Start the agents of the network's hosts for a plan. `programs`: see `start_agents`."""
+    numbers = {switch.name: switch.switch_id for switch in plan.topology.switches}
+    return start_agents(
+        plan,
+        network.run_id,
+        network.logs,
+        pids=network.emulation.host_pids(),
+        switches={numbers[each.name]: SwitchClock(each.name, each.clock_lag_ns) for each in network.switches},
+        epoch_ns=network.epoch_ns,
+        programs=programs,
+    )
 
 
 def common_epoch_ns(network: LiveNetwork) -> int | None:

@@ -66,7 +66,7 @@ class Captures:
 
     def _listen(self, end: Port, folder: Path, logs: Path) -> LiveCaptures:
         network, plan = self._network, self._network.plan
-        pids = {host.name: network.emulation.host_pid(host.name) for host in plan.topology.hosts}
+        pids = network.emulation.host_pids()
         try:
             return LiveCaptures(plan.topology, [end], pids, folder, network.run_id, logs, plan.dilation.factor)
         except FileNotFoundError as error:

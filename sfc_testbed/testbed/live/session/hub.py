@@ -75,15 +75,13 @@ class AgentHub:
 
     def tell(self, command: Command) -> None:
         """Send a command to every agent. Raises RunError if an agent has ended."""
-        if self.failure is not None:
-            raise RunError(self.failure)
+        self._check()
         for agent in self._agents:
             agent.send(command)
 
     def add(self, flows: Sequence[Flow], addresses: Mapping[str, IPv4Address]) -> None:
         """Send new messages to the agents that serve their sources or destinations."""
-        if self.failure is not None:
-            raise RunError(self.failure)
+        self._check()
         for agent in self._agents:
             served = set(agent.hosts)
             local_flows = tuple(flow for flow in flows if flow.src in served or flow.dst in served)
@@ -103,8 +101,7 @@ class AgentHub:
 
         if not self._journal.wait_for(is_over, _LOOK_SECONDS):
             raise RunError(f"the hosts' NICs did not answer within {_LOOK_SECONDS:g} s")
-        if self.failure is not None:
-            raise RunError(self.failure)
+        self._check()
         latest = [(agent, self._lateness[agent.name]) for agent in self._agents if agent.name in self._lateness]
         lateness = {f"NICs of {_hosts_of(agent)} ({agent.name})": report.lateness for agent, report in latest}
         return Sight(dict(self._hosts), lateness, [report.spacing for _, report in latest])
@@ -116,6 +113,10 @@ class AgentHub:
             self._thread.join()
         for agent in self._agents:
             agent.stop()
+
+    def _check(self) -> None:
+        if self.failure is not None:
+            raise RunError(self.failure)
 
     def _run(self) -> None:
         while not self._is_stopping.is_set() and self.failure is None:

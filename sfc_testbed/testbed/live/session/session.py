@@ -34,8 +34,7 @@ from sfc_testbed.testbed.control_plane.rerouting import Rerouting
 from sfc_testbed.testbed.errors import RunError, UsageError
 from sfc_testbed.testbed.flows.ideal import ideal_fct_ns
 from sfc_testbed.testbed.interrupt import Interrupt
-from sfc_testbed.testbed.live.agents import start_agents
-from sfc_testbed.testbed.live.run import LiveNetwork, live_network, switch_clocks
+from sfc_testbed.testbed.live.run import LiveNetwork, agents_of, live_network
 from sfc_testbed.testbed.live.session import switches as reading
 from sfc_testbed.testbed.live.session.captures import Captures
 from sfc_testbed.testbed.live.session.control import ControlledSwitch
@@ -389,17 +388,7 @@ class LiveSession:
                 self.page.close(tell)
 
     def _start_hub(self, interrupt: Interrupt) -> AgentHub:
-        network = self.network
-        agents = start_agents(
-            self.plan,
-            network.run_id,
-            network.logs,
-            pids={host.name: network.emulation.host_pid(host.name) for host in self.topology.hosts},
-            switches=switch_clocks(network),
-            epoch_ns=network.epoch_ns,
-            programs=True,
-        )
-        hub = AgentHub(agents, self.journal)
+        hub = AgentHub(agents_of(self.network, self.plan, programs=True), self.journal)
         try:
             hub.start(interrupt)
         except BaseException:
@@ -460,7 +449,7 @@ def _read(name: str, value: str | float, unit: str) -> float:
 
 def _programs_of(network: LiveNetwork) -> list[psutil.Process]:
     """Return the processes in the hosts' network namespaces, except for the hosts' own shells."""
-    shells = {network.emulation.host_pid(host.name) for host in network.plan.topology.hosts}
+    shells = set(network.emulation.host_pids().values())
     spaces = {_namespace(pid) for pid in shells} - {None}
     return [
         process for process in psutil.process_iter() if process.pid not in shells and _namespace(process.pid) in spaces
