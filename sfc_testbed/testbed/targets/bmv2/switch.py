@@ -18,7 +18,6 @@ from sfc_testbed.testbed.errors import RunError
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.program.declared import Program
 from sfc_testbed.testbed.targets.bmv2.control import Bmv2Control
-from sfc_testbed.testbed.targets.bmv2.interface_counters import interface_bytes
 from sfc_testbed.testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
 from sfc_testbed.testbed.targets.bmv2.probes import PROBE_ROUTE, Prober
 from sfc_testbed.testbed.targets.bmv2.process import LocalSwitch, SwitchSpec
@@ -36,6 +35,9 @@ if TYPE_CHECKING:
 SwitchHost: TypeAlias = "LocalSwitch | ContainerSwitch"
 """A running `simple_switch`, as a local process or in a container."""
 _PROBE_SECONDS = 0.1
+_RECEIVED, _SENT = 0, 8
+_HEADINGS = 2
+"""Columns and headings of /proc/net/dev."""
 _TIME_MODULUS_US = 1 << 48
 """Modulus of `time_us_t` in the P4 program."""
 
@@ -187,3 +189,18 @@ def in_phase(line: Command | str, clock_lag_ns: int) -> Command | str:
     if not isinstance(line, TableEntry) or line.action != SUPPRESSION_BY_CLOCK:
         return line
     return replace(line, parameters=(*line.parameters[:-1], clock_lag_ns // 1000 % _TIME_MODULUS_US))
+
+
+def interface_bytes(pid: int) -> dict[str, tuple[int, int]]:
+    """Return the bytes that each interface of a process's network namespace has received and sent.
+
+    Raise OSError if the process is gone.
+    """
+    return parsed(Path(f"/proc/{pid}/net/dev").read_text())
+
+
+def parsed(table: str) -> dict[str, tuple[int, int]]:
+    """Return received and sent bytes by interface from the text of /proc/net/dev."""
+    rows = (line.partition(":") for line in table.splitlines()[_HEADINGS:])
+    counts = {name.strip(): numbers.split() for name, _, numbers in rows}
+    return {name: (int(numbers[_RECEIVED]), int(numbers[_SENT])) for name, numbers in counts.items()}

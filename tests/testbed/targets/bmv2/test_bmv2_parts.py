@@ -27,10 +27,9 @@ from sfc_testbed.testbed.speed.dilation import with_dilation
 from sfc_testbed.testbed.targets import capabilities
 from sfc_testbed.testbed.targets.bmv2 import target as bmv2_target
 from sfc_testbed.testbed.targets.bmv2.installation import Installation, find_bmv2
-from sfc_testbed.testbed.targets.bmv2.interface_counters import interface_bytes, parsed
 from sfc_testbed.testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
 from sfc_testbed.testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate
-from sfc_testbed.testbed.targets.bmv2.switch import Bmv2Switch
+from sfc_testbed.testbed.targets.bmv2.switch import Bmv2Switch, interface_bytes, parsed
 from sfc_testbed.testbed.targets.bmv2.target import Bmv2Target
 from sfc_testbed.testbed.targets.table import TARGETS
 from sfc_testbed.topologies.shapes import shape
