@@ -75,7 +75,7 @@ class RanksLeft(Exception):
 
 
 class Meeting:
-    """A rank's end of an exchange (`testbed.virtual.exchange.Exchange`) that any rank may leave.
+    """A rank's end of an exchange (`testbed.virtual.tasks.Exchange`) that any rank may leave.
 
     A leaving rank sends empty parts to all others, which a staying rank never does. So all ranks notice it in the same
     round, and none waits for a rank that has left.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Messages between the runner and the workers of one run in virtual time."""
+"""Messages between the runner and the workers of one run in virtual time, and what a worker needs of both."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sfc_testbed.telemetry.writer import RowValues
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.virtual.part import Counts
 from sfc_testbed.testbed.virtual.shares import Share
+from softswitch.engine import Fabric
 
 RecordValues = tuple[type[Record], RowValues]
 """The class and the values of a record, which take less time to send than the record."""
@@ -60,3 +61,23 @@ class Runner(Protocol):
 
     def send(self, report: WorkerReport, /) -> None:
         """Send a report from the worker to the runner."""
+
+
+class Exchange(Protocol):
+    """One worker's end of an exchange. In each round, it calls the methods in the order in which they are here.
+
+    Frames are sent as soon as the switches have run, and notes after the hosts have run, so that other workers seldom
+    wait. `softswitch.meeting.Meeting` exchanges through shared memory, and `testbed.virtual.mpi.Meeting` over MPI.
+    """
+
+    def send_frames(self, fabric: Fabric) -> None:
+        """Send the frames that the fabric has collected for other workers."""
+
+    def send_note(self, note: bytes) -> None:
+        """Send all other workers a note."""
+
+    def receive_frames(self, fabric: Fabric) -> None:
+        """Hand the frames of other workers to the fabric, which forgets the frames that it has sent."""
+
+    def receive_notes(self) -> list[bytes]:
+        """Return the notes of all other workers."""

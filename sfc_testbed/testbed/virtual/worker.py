@@ -25,9 +25,8 @@ from sfc_testbed.hosts.transport.loss_recovery.base import NEVER
 from sfc_testbed.telemetry.writer import row_values
 from sfc_testbed.testbed.recording.flow_ends import FlowEnds
 from sfc_testbed.testbed.recording.recorder import SCHEMAS
-from sfc_testbed.testbed.virtual.exchange import Exchange
 from sfc_testbed.testbed.virtual.part import Part, round_end_ns
-from sfc_testbed.testbed.virtual.tasks import CRASHED, RecordValues, Runner, Task, WorkerReport
+from sfc_testbed.testbed.virtual.tasks import CRASHED, Exchange, RecordValues, Runner, Task, WorkerReport
 from softswitch.meeting import Meeting
 
 TELL_TURNS = 20_000

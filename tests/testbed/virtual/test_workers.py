@@ -26,11 +26,10 @@ from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.recording.outcome import Silent, Stage
 from sfc_testbed.testbed.recording.recorder import Recorder
 from sfc_testbed.testbed.virtual import workers as module
-from sfc_testbed.testbed.virtual.exchange import Exchange
 from sfc_testbed.testbed.virtual.gathering import Gathering
 from sfc_testbed.testbed.virtual.part import lookahead_ns
 from sfc_testbed.testbed.virtual.shares import shares
-from sfc_testbed.testbed.virtual.tasks import Task, WorkerReport
+from sfc_testbed.testbed.virtual.tasks import Exchange, Task, WorkerReport
 from sfc_testbed.testbed.virtual.worker import HEAD, TELL_TURNS, Worker, run_worker
 from sfc_testbed.testbed.virtual.workers import simulate_shared
 from softswitch.engine import Fabric
