@@ -11,6 +11,8 @@ import os
 import stat
 from pathlib import Path
 
+from sfc_testbed.request.errors import UsageError
+
 
 class FileRefused(ValueError):
     """The file cannot be read as text. The message completes a sentence that begins with the file's name."""
@@ -26,6 +28,16 @@ def read_bounded_text(path: Path, most_bytes: int) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileRefused(f"is not UTF-8 text (byte {error.start})") from error
+
+
+def read_named_text(named_by: str, path: Path, most_bytes: int) -> str:
+    """Return the text of a file that an option names. UsageError that begins with `named_by` if it cannot be read."""
+    try:
+        return read_bounded_text(path, most_bytes)
+    except FileNotFoundError as error:
+        raise UsageError(f"{named_by}: {error.strerror}") from error
+    except FileRefused as error:
+        raise UsageError(f"{named_by} {error}") from error
 
 
 def read_bounded_bytes(path: Path, most_bytes: int) -> bytes:

@@ -25,7 +25,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, ConfigDict, PlainSerializer, ValidationInfo
 from pydantic.dataclasses import dataclass
 
-from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
+from sfc_testbed.request.bounded_file import read_named_text
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.shown import shown
 
@@ -112,12 +112,7 @@ def _texts(path: Path, word: str) -> dict[str, str]:
         name = file.relative_to(path.parent).as_posix()
         if name in texts:
             continue
-        try:
-            texts[name] = read_bounded_text(file, MOST_BYTES)
-        except FileNotFoundError as error:
-            raise UsageError(f"--use {word}: {error.strerror}") from error
-        except FileRefused as error:
-            raise UsageError(f"--use {word if file == path else file} {error}") from error
+        texts[name] = read_named_text(f"--use {word if file == path else file}", file, MOST_BYTES)
         waiting += _imported(texts[name], file, path.parent)
     return dict(sorted(texts.items()))
 

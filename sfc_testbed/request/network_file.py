@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, PlainSerializer, TypeAdapter, ValidationInfo
 from pydantic.dataclasses import dataclass
 
-from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
+from sfc_testbed.request.bounded_file import read_named_text
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.shown import shown
 
@@ -78,12 +78,7 @@ def read_network_file(topology: str | None, settings: Mapping[str, Any]) -> Netw
             )
         if not isinstance(word, str):
             raise UsageError(f"--set {SETTING}: must be the path of a file, not {shown(word)}")
-    try:
-        text = read_bounded_text(Path(word), MOST_BYTES)
-    except FileNotFoundError as error:
-        raise UsageError(f"{option}: {error.strerror}") from error
-    except FileRefused as error:
-        raise UsageError(f"{option} {error}") from error
+    text = read_named_text(option, Path(word), MOST_BYTES)
     return NetworkFile(word, hashlib.sha256(text.encode()).hexdigest(), text)
 
 

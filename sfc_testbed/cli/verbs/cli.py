@@ -15,11 +15,10 @@ from sfc_testbed.cli.listing import words
 from sfc_testbed.cli.options import HostsImage, LoadBalancingName, P4Program, Settings, SwitchName, Uses, WatchPage
 from sfc_testbed.cli.output import EXIT_INVALID, console
 from sfc_testbed.native.first_use import prepare
-from sfc_testbed.request.bounded_file import FileRefused, read_bounded_text
+from sfc_testbed.request.bounded_file import read_named_text
 from sfc_testbed.request.network_file import read_network_file
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
-from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.execution.limits import check_switch_limits
 from sfc_testbed.testbed.execution.programs import build_programs
 from sfc_testbed.testbed.plan.dilations import MAX_DILATION, NETWORK_DILATION
@@ -84,11 +83,4 @@ def verb(
 
 
 def _open(script: Path) -> IO[str]:
-    if str(script) == "-":
-        return sys.stdin
-    try:
-        return StringIO(read_bounded_text(script, MAX_SCRIPT_BYTES))
-    except FileNotFoundError as error:
-        raise UsageError(f"--exec {script}: {error.strerror}") from error
-    except FileRefused as error:
-        raise UsageError(f"--exec {script} {error}") from error
+    return sys.stdin if str(script) == "-" else StringIO(read_named_text(f"--exec {script}", script, MAX_SCRIPT_BYTES))
