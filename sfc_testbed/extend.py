@@ -19,7 +19,7 @@ from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS as HOST_L
 from sfc_testbed.hosts.transport.load_balancing import LoadBalancing as HostLoadBalancing
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES, LossRecovery
 from sfc_testbed.request.arguments import checked_call
-from sfc_testbed.request.checks import STRICT
+from sfc_testbed.request.checks import StrictModel
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import folder, owner
 from sfc_testbed.request.load_balancing import LOAD_BALANCINGS, LoadBalancing
@@ -42,10 +42,8 @@ _TIMEOUT_NS = 1_000_000
 _SELECTIVE: Chosen = {"loss_recovery": "irn", "loss_recovery_parameters": {}}
 
 
-class Settings(BaseModel):
+class Settings(StrictModel):
     """The base class of the settings of a P4 program: pydantic checks names, types and bounds."""
-
-    model_config = STRICT
 
 
 @checked_call

@@ -37,6 +37,13 @@ PositiveCount = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
 """Pydantic configuration of every settings model."""
 
+
+class StrictModel(BaseModel):
+    """The base of settings models: names, types and bounds are checked, and values are not converted."""
+
+    model_config = STRICT
+
+
 _UNITS = {"ns": "ns", "us": "us", "ms": "ms", "bps": "bit/s", "bytes": "B"}
 _EXPECTED = {
     "int_type": "a whole number",

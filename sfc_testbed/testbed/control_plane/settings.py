@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 
-from sfc_testbed.request.checks import STRICT
+from sfc_testbed.request.checks import StrictModel
 from sfc_testbed.wire.constants import CLASS_DATA, MOST_FLOW_QUEUES
 
 CELL_GROUP_BYTES: Final = 8 * 176
@@ -31,15 +31,13 @@ FROM_NETWORK: Mapping[str, float] = {
 """Settings whose defaults are these multiples of a network's BDP, base RTT or data packet."""
 
 
-class SwitchSettings(BaseModel):
+class SwitchSettings(StrictModel):
     """Data-plane settings. Defaults are the paper's (section 5.1): base RTT 10 us, BDP 125 KB, 32 MB buffer, alpha 1.
 
     A run replaces the defaults in `FROM_NETWORK` by values for its own network. Every setting in bytes may be given in
     BDP (`q_th_bdp`) or in data packets (`trim_queue_packets`), and every setting in ns in base RTTs
     (`suppression_rtt`).
     """
-
-    model_config = STRICT
 
     buffer_bytes: Annotated[int, Field(ge=1_000, le=0xFFFF_FFFF)] | None = Field(
         32_000_000, description="B, the shared buffer of a switch; null: unlimited."

@@ -13,12 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from pydantic import BaseModel
-
 from sfc_testbed.hosts.transport.algorithms import Algorithms
 from sfc_testbed.hosts.transport.congestion import UNLIMITED_WINDOW
 from sfc_testbed.hosts.transport.settings import PayloadBytes, TransportSettings
-from sfc_testbed.request.checks import STRICT, PositiveBytes, PositiveRate, RoundTrip
+from sfc_testbed.request.checks import PositiveBytes, PositiveRate, RoundTrip, StrictModel
 from sfc_testbed.request.schemes import RATE_CONTROLS
 from sfc_testbed.request.shown import nearest, shortened
 from sfc_testbed.request.spec import Physics
@@ -60,20 +58,16 @@ FOLLOW_FROM_NETWORK = (
 _PAPERS_QUEUE_BYTES = 16_000_000
 
 
-class _ChosenPhysics(BaseModel):
+class _ChosenPhysics(StrictModel):
     """Properties of the network that a user may override."""
-
-    model_config = STRICT
 
     line_rate_bps: PositiveRate | None = None
     base_rtt_ns: RoundTrip | None = None
     bdp_bytes: PositiveBytes | None = None
 
 
-class _ChosenPackets(BaseModel):
+class _ChosenPackets(StrictModel):
     """Settings that determine the packet size, in which other settings are counted."""
-
-    model_config = STRICT
 
     payload_bytes: PayloadBytes = DEFAULT_PAYLOAD_BYTES
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from sfc_testbed.request.checks import STRICT
+from sfc_testbed.request.checks import StrictModel
 
 _WallNs = Annotated[float, Field(ge=0, le=1e9)]
 _Factor = Annotated[float, Field(gt=0, le=100)]
@@ -25,10 +25,8 @@ LEAST_WAKEUP_NS = 400_000
 """The least lateness of wake-ups to expect, since the few wake-ups of a calibration miss rare pauses of the machine."""
 
 
-class ProcessCost(BaseModel):
+class ProcessCost(StrictModel):
     """The cost of one process, in wall ns and shares of a core."""
-
-    model_config = STRICT
 
     frame_ns: Annotated[float, Field(gt=0, le=1e9)]
     """The cost of a frame among many."""
@@ -54,20 +52,16 @@ SWITCH_COSTS: Mapping[str, ProcessCost] = {
 counts as BMv2, the slowest one."""
 
 
-class Wakeups(BaseModel):
+class Wakeups(StrictModel):
     """The lateness of wake-ups, in wall ns."""
-
-    model_config = STRICT
 
     p50_ns: _WallNs
     p99_ns: _WallNs
     max_ns: Annotated[float, Field(ge=0, le=1e12)]
 
 
-class MessageCost(BaseModel):
+class MessageCost(StrictModel):
     """The cost of a message besides its frames, in wall ns."""
-
-    model_config = STRICT
 
     agent_ns: _WallNs
     """The cost for an agent per end of the message: its queue pair, its timers, its records."""
@@ -75,10 +69,8 @@ class MessageCost(BaseModel):
     """The cost for the runner, which takes the message's records."""
 
 
-class Costs(BaseModel):
+class Costs(StrictModel):
     """The figures of a machine that a prediction needs."""
-
-    model_config = STRICT
 
     capacity_cores: Annotated[float, Field(gt=0, le=100_000)]
     """The processor time that processes get in total, in cores; it is less than the number of cores under a quota."""

@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
-from pydantic import BaseModel, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from sfc_testbed.analysis.results.comparison import result_row
 from sfc_testbed.analysis.results.result import RESULT_FILE, ResultError, RunResult, read_result
 from sfc_testbed.analysis.results.swept import AXIS, JOBS, with_quantities
-from sfc_testbed.request.checks import STRICT, refusal
+from sfc_testbed.request.checks import StrictModel, refusal
 from sfc_testbed.request.network_file import SETTING, read_network_file
 from sfc_testbed.request.quantities import in_unit
 from sfc_testbed.request.seeds import parse_seeds
@@ -55,13 +55,11 @@ _MOST_NAMED = 3
 """Maximum number of values of an axis in the label of a shared run."""
 
 
-class SweepFile(BaseModel):
+class SweepFile(StrictModel):
     """The YAML file of a sweep. `axes` are `--set` keys with values, and `load_balancing` with names.
 
     All combinations are run for every scheme and seed.
     """
-
-    model_config = STRICT
 
     name: str
     scenario: str = FLOW_LIST
