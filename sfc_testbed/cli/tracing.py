@@ -27,8 +27,7 @@ from sfc_testbed.telemetry.captures.flow_packets import FlowOnWire
 from sfc_testbed.telemetry.captures.pcapng import CaptureError
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.execution.stored_flows import stored_flows
-from sfc_testbed.testbed.flows.on_wire import on_wire
-from sfc_testbed.testbed.plan.captured_ports import captured_flows, captured_ports
+from sfc_testbed.testbed.plan.captured_ports import captured_flows, captured_ports, on_wire
 from sfc_testbed.testbed.recording.captures import FOLDER, SUFFIX
 from sfc_testbed.testbed.targets.common.interfaces import interface_of
 from sfc_testbed.topologies.model import Port, Topology

@@ -3,7 +3,8 @@
 """Links that are slow for a time: commands for the ports and the table entries with their rates, and rates of NICs.
 
 A switch knows the rate of its own ports, so pauses, telemetry, Bolt and CONGA follow. Routes, thresholds and
-headroom stay as they were configured. A NIC knows the rate of its link (`Nic.plan_rates`).
+headroom stay as they were configured. A NIC knows the rate of its link (`Nic.plan_rates`). Runs without faults do not
+import this module.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from sfc_testbed.scenarios.faults.links import SlowLink
 from sfc_testbed.testbed.control_plane.commands import Configured
 from sfc_testbed.testbed.control_plane.entries import ChangedEntry, Command, TableEntry
 from sfc_testbed.testbed.control_plane.features import bolt_entry, pause_time_entry, telemetry_entry
+from sfc_testbed.testbed.control_plane.fixed_point import FixedPointError
 from sfc_testbed.testbed.control_plane.load_balancing import conga_link
+from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.topologies.model import Link, Port, Topology
 from sfc_testbed.wire.dilation import Dilation
 
@@ -33,6 +36,30 @@ def slow_link_lines(
             if end.node in topology.switch:
                 for line in _lines(topology, end, rate_bps, dilation, configured):
                     yield time_ns, end.node, line
+
+
+def check_rate_codes(link_rates_bps: Sequence[int], faults: Sequence[Fault], topology: Topology) -> None:
+    """Raise UsageError for a slow link whose rate has no code in compact telemetry, if the NICs use that layout."""
+    if not link_rates_bps:
+        return
+    for fault in (fault for fault in faults if isinstance(fault, SlowLink)):
+        for link in fault.links(topology):
+            if fault.rate_bps(link) not in link_rates_bps:
+                raise UsageError(
+                    f"--fault {fault}: compact telemetry has no code for a link of {fault.rate_bps(link)} bit/s; "
+                    "use --set transport.int_layout=growing"
+                )
+
+
+def check_slow_links(topology: Topology, faults: Sequence[Fault], dilation: Dilation, configured: Configured) -> None:
+    """Raise UsageError for a slow link that the data plane cannot represent at this dilation."""
+    for fault in faults:
+        try:
+            list(slow_link_lines(topology, [fault], dilation, configured))
+        except FixedPointError as error:
+            raise UsageError(
+                f"--fault {fault}: {error} at dilation {dilation.factor}; use a smaller --dilation or a larger rate"
+            ) from error
 
 
 def nic_rates(topology: Topology, faults: Iterable[Fault]) -> dict[str, tuple[HostRate, ...]]:

@@ -33,10 +33,9 @@ from sfc_testbed.testbed.control_plane.commands import Configured, MoreEntries, 
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.flows.iterations import job_plans
-from sfc_testbed.testbed.flows.on_wire import on_wire
 from sfc_testbed.testbed.flows.waits import Waits, ideal_waits
 from sfc_testbed.testbed.plan import checks
-from sfc_testbed.testbed.plan.captured_ports import captured_flows, captured_ports
+from sfc_testbed.testbed.plan.captured_ports import captured_flows, captured_ports, on_wire
 from sfc_testbed.testbed.plan.dilations import NETWORK_DILATION, VIRTUAL_DILATION, DecidedDilation
 from sfc_testbed.testbed.plan.fixed_point import commands_at, commands_near
 from sfc_testbed.testbed.plan.goodput import goodput_interval_ns
@@ -193,7 +192,7 @@ def plan_run(spec: RunSpec, decided: DecidedDilation | None = None) -> RunPlan:
     dilation, commands = _dilation_and_commands(spec, requested, topology, network.switch, more)
     checks.check_table_sizes(spec, commands)
     if faults:
-        from sfc_testbed.testbed.plan.slow_links import check_rate_codes, check_slow_links
+        from sfc_testbed.testbed.control_plane.slow_links import check_rate_codes, check_slow_links
 
         check_rate_codes(network.transport.link_rates_bps, faults, topology)
         check_slow_links(topology, faults, dilation, Configured(network.switch, commands))

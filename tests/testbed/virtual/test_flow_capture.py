@@ -12,7 +12,7 @@ import pytest
 from sfc_testbed.telemetry.captures.clock import CaptureClock
 from sfc_testbed.telemetry.captures.flow_packets import FlowOnWire, Kind
 from sfc_testbed.telemetry.captures.pcapng import CapturedFrame, Direction, read_capture
-from sfc_testbed.testbed.flows.on_wire import on_wire
+from sfc_testbed.testbed.plan.captured_ports import on_wire
 from sfc_testbed.testbed.plan.plan import RunPlan
 from tests.testbed.incasts import plan_incast, run_incast, write_flows
 
