@@ -79,9 +79,9 @@ class Part:
         self.fabric.set_block(PAYLOAD_BLOCK)
         for (engine, port), end in share.far.items():
             self.fabric.lead(engine, port, end.worker, end.engine, end.port)
-        stalls = _stalls(plan)
+        stalls, rates = _host_faults(plan)
         self._nics: list[Nic] = build_nics(
-            topology, (), plan.transport, plan.dilation, stalls=stalls, rates=_nic_rates(plan), only=share.hosts
+            topology, (), plan.transport, plan.dilation, stalls=stalls, rates=rates, only=share.hosts
         )
         for nic in self._nics:
             nic.fold_payloads(self.fabric.reach_bytes() + ICRC_BYTES)
@@ -230,22 +230,14 @@ def _engines(plan: RunPlan, names: Sequence[str]) -> dict[str, SwitchEngine]:
     return engines
 
 
-def _stalls(plan: RunPlan) -> Mapping[str, Sequence[HostStall]]:
-    """Return the stalls of each host that has any."""
+def _host_faults(plan: RunPlan) -> tuple[Mapping[str, Sequence[HostStall]], Mapping[str, Sequence[HostRate]]]:
+    """Return the stalls of each host that has any, and the changes of the rate of each host whose link is slow."""
     if not plan.faults:
-        return {}
+        return {}, {}
     from sfc_testbed.testbed.control_plane.faults import host_stalls
-
-    return host_stalls(plan.topology, plan.faults)
-
-
-def _nic_rates(plan: RunPlan) -> Mapping[str, Sequence[HostRate]]:
-    """Return the changes of the rate of each host whose link is slow for a time."""
-    if not plan.faults:
-        return {}
     from sfc_testbed.testbed.control_plane.slow_links import nic_rates
 
-    return nic_rates(plan.topology, plan.faults)
+    return host_stalls(plan.topology, plan.faults), nic_rates(plan.topology, plan.faults)
 
 
 def _connect(topology: Topology, fabric: Fabric, engines: Mapping[str, SwitchEngine]) -> None:

@@ -9,6 +9,7 @@ Nothing here reads a clock, except to measure the run's cost. The same seed give
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,9 @@ _PROGRESS_TURNS = 5_000
 def simulate(plan: RunPlan, folder: Path, recorder: Recorder, progress: Progress, interrupt: Interrupt) -> ClockOutcome:
     """Run the plan until all flows are done or its duration is over; then let the packets in flight arrive."""
     began_s = time.perf_counter()
-    with _Simulation(plan, folder, recorder, progress) as simulation:
+    with closing(_Simulation(plan, folder, recorder, progress)) as simulation:
+        recorder.begin(0)
+        progress.stage("simulating")
         interrupt.stop_if_requested()  # nothing has been measured yet
         simulation.run_until(plan.duration_wall_ns, interrupt)
         interrupted = interrupt.is_requested
@@ -58,16 +61,7 @@ class _Simulation:
         self._part = Part(plan, folder, self._records.write, whole)
         self._round_ns = lookahead_ns(plan.topology, plan.dilation)
 
-    def __enter__(self) -> _Simulation:
-        try:
-            self._recorder.begin(0)
-            self._progress.stage("simulating")
-        except BaseException:
-            self._part.close()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._part.close()
 
     def run_until(self, limit_ns: int, interrupt: Interrupt) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib import import_module
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection, wait
@@ -51,7 +51,7 @@ def simulate_shared(
     """
     began_s = time.perf_counter()
     worker_shares = shares(plan.topology, plan.columns, workers)
-    with _Workers(plan, folder, worker_shares) as workers_running:
+    with closing(_Workers(plan, folder, worker_shares)) as workers_running:
         interrupt.stop_if_requested()
         loading = Thread(target=_load_modules_for_the_end)  # not earlier: a fork has none of the other threads
         loading.start()
@@ -72,7 +72,7 @@ def _load_modules_for_the_end() -> None:
 
 
 class _Workers:
-    """The worker processes, forked from this one, so that they have its plan. Leaving the context kills the rest."""
+    """The worker processes, forked from this one, so that they have its plan. `close` kills the rest."""
 
     def __init__(self, plan: RunPlan, folder: Path, worker_shares: list[Share]) -> None:
         self.processes: list[ForkProcess] = []
@@ -118,12 +118,6 @@ class _Workers:
             process.kill()
             process.join()
             connection.close()
-
-    def __enter__(self) -> _Workers:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _listen(workers: _Workers, gathering: Gathering, interrupt: Interrupt) -> None:
