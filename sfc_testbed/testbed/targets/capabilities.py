@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from os_helpers.cache import CacheRefused, private_cache
@@ -59,10 +60,10 @@ def _compiler() -> str | None:
     )
 
 
-def _cache() -> str | None:
+def _refusal(check: Callable[[], object]) -> str | None:
     try:
-        private_cache()
-    except CacheRefused as error:
+        check()
+    except (CacheRefused, UsageError) as error:
         return str(error)
     return None
 
@@ -126,14 +127,6 @@ def _mininet() -> str | None:
     return f"the Python module mininet is not installed; {how_to_install('mininet')}{environment}"
 
 
-def _artifacts() -> str | None:
-    try:
-        check_artifacts()
-    except UsageError as error:
-        return str(error)
-    return None
-
-
 def _tool(name: str, hint: str) -> Callable[[], str | None]:
     return lambda: None if shutil.which(name) else f"no {name} on the PATH; {hint}"
 
@@ -165,7 +158,7 @@ _NEED_FOR_P4C = f"{'make p4 (or Docker), ' if is_clone() else ''}--p4 FILE.p4"
 CAPABILITIES: tuple[Capability, ...] = (
     Capability("processor", EVERY_RUN, lacking_instructions),
     Capability("C compiler", EVERY_RUN, _compiler),
-    Capability("cache of compiled code", EVERY_RUN, _cache),
+    Capability("cache of compiled code", EVERY_RUN, partial(_refusal, private_cache)),
     Capability("compiled host engine", "hosts at full speed", lacking),
     Capability("root", LIVE_RUN, _root),
     Capability("network namespaces", LIVE_RUN, _namespaces, needs_root=True),
@@ -175,7 +168,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability("node shells", LIVE_RUN, _node_shell, needs_root=True),
     Capability("real-time priority", LIVE_RUN, _realtime, needs_root=True),
     Capability("tshark", "looking at captures", _tool("tshark", how_to_install("tshark"))),
-    Capability("P4 program", "runs without --p4", _artifacts),
+    Capability("P4 program", "runs without --p4", partial(_refusal, check_artifacts)),
     Capability("p4c", _NEED_FOR_P4C, _tool("p4c-bm2-ss", how_to_install_p4_tools())),
     Capability("BMv2", BMV2_RUN, missing_bmv2),
     Capability("setpriv", BMV2_RUN, _tool("setpriv", how_to_install("util-linux"))),

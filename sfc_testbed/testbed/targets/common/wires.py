@@ -19,7 +19,7 @@ from sfc_testbed.place import PACKAGE
 from sfc_testbed.testbed.errors import RunError
 from sfc_testbed.testbed.program.sources import ARTIFACTS
 from sfc_testbed.testbed.targets.common.softswitch_child import SoftswitchChild
-from sfc_testbed.topologies.model import Link, Port, Topology
+from sfc_testbed.topologies.model import Link, Port, Switch, Topology
 from sfc_testbed.wire.dilation import Dilation
 from softswitch.build import build_executable
 
@@ -36,14 +36,6 @@ _PROBED_NS = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Builder:
-    """A switch whose BTS would leave without the time that building one takes, and that time."""
-
-    switch_id: int
-    bts_latency_ns: int
-
-
-@dataclass(frozen=True, slots=True)
 class Wire:
     """A link cut in two. The pairs describe the interfaces in the middle, the one towards `link.a` first."""
 
@@ -52,7 +44,7 @@ class Wire:
     ports: tuple[int, int]
     delays_ns: tuple[int, int]
     """Delay of the frames that leave at each port, which come from the other end of the link."""
-    builders: tuple[Builder | None, Builder | None] = (None, None)
+    builders: tuple[Switch | None, Switch | None] = (None, None)
     """The switch at each end whose BTS must be delayed by the time that building one takes."""
 
     @property
@@ -65,7 +57,7 @@ def cut_links(topology: Topology, also: Collection[Link] = (), *, makes_bts: boo
 
     With `makes_bts`, links of switches with a BTS latency are cut too, since the wires have to delay their BTS.
     """
-    builders = _builders(topology) if makes_bts else {}
+    builders = {switch.name: switch for switch in topology.switches if makes_bts and switch.bts_latency_ns}
     delays = {
         link: (topology.departure_delay_ns(link.b), topology.departure_delay_ns(link.a)) for link in topology.links
     }
@@ -81,14 +73,6 @@ def cut_links(topology: Topology, also: Collection[Link] = (), *, makes_bts: boo
         ends = (builders.get(link.a.node), builders.get(link.b.node))
         wires.append(Wire(link, f"wires{process + 1}", ports, delays[link], ends))
     return tuple(wires)
-
-
-def _builders(topology: Topology) -> dict[str, Builder]:
-    return {
-        switch.name: Builder(switch.switch_id, switch.bts_latency_ns)
-        for switch in topology.switches
-        if switch.bts_latency_ns
-    }
 
 
 def missing_netem(delays_ns: Collection[int] = (_PROBED_NS,)) -> str | None:
