@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shlex
 import signal
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from os_helpers.cache import private_cache
+from os_helpers.compiler import compiler_words
 from os_helpers.kept import kept_file
 from softswitch.build import SOURCE_DIR, BuildError
 
@@ -34,7 +34,7 @@ def tool(name: str) -> str:
     headers = "".join(
         header.read_text() for folder in (SOURCE_DIR, _PROGRAMS) for header in sorted(folder.rglob("*.h"))
     )
-    compiler = shlex.split(os.environ.get("CC", "cc"))
+    compiler = compiler_words()
     digest = hashlib.sha256("\0".join([*compiler, *_FLAGS, headers, source.read_text()]).encode()).hexdigest()[:24]
 
     def make(part: Path) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 import string
 import subprocess
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from os_helpers.cache import UNFINISHED, forget_unused, private_cache
+from os_helpers.compiler import compiler_words
 from os_helpers.kept import discard, is_whole, seal
 from os_helpers.temporary import temporary_folder
 from sfc_testbed.native.extended import USES, UserFile, UserModule, extended_name
@@ -58,7 +58,7 @@ class BuildFailed(Exception):
 
 def missing() -> str | None:
     """Return what this machine lacks to compile the engine and what to do about it, or None."""
-    compiler = _compiler()[0]
+    compiler = compiler_words()[0]
     if shutil.which(compiler) is None:
         return f"no C compiler ({compiler}) on the PATH; {how_to_install('gcc', 'libc6-dev')}"
     if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
@@ -199,7 +199,7 @@ def _link(extension: dict[str, Any], target: Path) -> None:
     """Compile and link an extension module from its C files."""
     output = target / (str(extension["name"]) + EXTENSION_SUFFIXES[0])
     include = [f"-I{folder}" for folder in (sysconfig.get_path("include"), *extension["include_dirs"])]
-    command = [*_compiler(), *extension["flags"], *_FLAGS, *include, "-o", str(output), *extension["sources"]]
+    command = [*compiler_words(), *extension["flags"], *_FLAGS, *include, "-o", str(output), *extension["sources"]]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildFailed(_first_error(done.stderr))
@@ -259,10 +259,6 @@ def _entry(name: str, *, source: str | None, imports: list[str], classes: dict[s
         "imports": imports,
         "classes": classes,
     }
-
-
-def _compiler() -> list[str]:
-    return shlex.split(os.environ.get("CC", "")) or ["cc"]
 
 
 def _first_error(output: str) -> str:

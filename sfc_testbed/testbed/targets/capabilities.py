@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from os_helpers.cache import CacheRefused, private_cache
+from os_helpers.compiler import compiler_words
 from sfc_testbed.native.first_use import lacking
 from sfc_testbed.place import how_to_install, how_to_install_p4_tools, is_clone
 from sfc_testbed.request.processor import lacking_instructions
@@ -52,12 +53,10 @@ class Capability:
 
 
 def _compiler() -> str | None:
-    compiler = os.environ.get("CC", "cc")
-    return (
-        None
-        if shutil.which(compiler)
-        else f"no C compiler ({compiler}) on the PATH; {how_to_install('gcc', 'libc6-dev')}"
-    )
+    compiler = compiler_words()[0]
+    if shutil.which(compiler):
+        return None
+    return f"no C compiler ({compiler}) on the PATH; {how_to_install('gcc', 'libc6-dev')}"
 
 
 def _refusal(check: Callable[[], object]) -> str | None:

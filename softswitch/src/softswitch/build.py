@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from os_helpers.cache import CacheRefused, cache_dir, private_cache
+from os_helpers.compiler import compiler_words
 from os_helpers.kept import CacheGone, file_digest, kept_file, make_file, text_digest, whole_file
 
 HERE = Path(__file__).resolve().parent
@@ -128,7 +129,7 @@ class _State:
 
 def _state_of_inputs(json_path: Path) -> _State:
     words = [os.environ.get(name) for name in ("CC", "PATH")]
-    files = [json_path, Path(__file__), *(Path(word) for name in _compiler()[:1] if (word := shutil.which(name)))]
+    files = [json_path, Path(__file__), *(Path(word) for name in compiler_words()[:1] if (word := shutil.which(name)))]
     stamps = [(str(file), *_stamp(file)) for file in files]
     for folder in (SOURCE_DIR, GENERATOR_DIR):
         stamps += _stamps(folder)
@@ -149,10 +150,6 @@ def _stamp(file: Path | os.DirEntry[str]) -> tuple[int, int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _compiler() -> tuple[str, ...]:
-    return tuple(shlex.split(os.environ.get("CC", "cc")))
-
-
 @dataclass(frozen=True)
 class _Builder:
     """A compiler with its flags, and the digest of the inputs that all objects share."""
@@ -165,7 +162,7 @@ class _Builder:
 
     @staticmethod
     def here(sanitize: bool, logs: bool) -> _Builder:
-        compiler = _compiler()
+        compiler = compiler_words()
         flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ()) + (_LOG_FLAGS if logs else ())
         parts = [_run((*compiler, "--version")), " ".join(compiler + flags), os.uname().machine]
         headers = sorted(SOURCE_DIR.rglob("*.h"))

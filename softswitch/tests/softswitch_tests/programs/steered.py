@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import IntFlag
 from pathlib import Path
 
+from os_helpers.compiler import compiler_words
 from softswitch.build import MAIN_SOURCE, SOURCE_DIR
 
 PROGRAM = Path(__file__).with_suffix(".c")
@@ -125,9 +126,8 @@ def _build(name: str, kind: tuple[str, ...], sanitize: bool, *, with_main: bool)
     sources = [s for s in sorted(SOURCE_DIR.rglob("*.c")) if with_main or s != MAIN_SOURCE]
     flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ())
     output = Path(_directory().name) / f"{'sanitized-' if sanitize else ''}{name}"
-    compiler = os.environ.get("CC", "cc")
     command: list[str | Path] = [
-        compiler,
+        *compiler_words(),
         *flags,
         *kind,
         f"-I{SOURCE_DIR}",
