@@ -14,7 +14,7 @@ from typing import IO
 
 import pytest
 
-from softswitch_tests.p4runtime.controller import Controller, Names, exact
+from softswitch_tests.p4runtime.controller import Names, connected, exact
 from softswitch_tests.p4runtime.frames import EXACT, arrives
 from softswitch_tests.p4runtime.running import served
 from softswitch_tests.pipeline.harness import PROGRAMS
@@ -122,13 +122,12 @@ def test_thrift_server_starts(installed: Path, tmp_path: Path) -> None:
 
 def test_simple_switch_grpc_forwards_as_its_controller_says(installed: Path) -> None:
     names = Names("controlled")
-    with served(command=[installed / "simple_switch_grpc"], inside=OUTSIDE_THE_TREE) as server:
-        client = Controller(server.address)
-        client.arbitrate()
-        client.set_pipeline("controlled")
+    with (
+        served(command=[installed / "simple_switch_grpc"], inside=OUTSIDE_THE_TREE) as server,
+        connected(server.address, "controlled") as client,
+    ):
         client.insert(table_entry=names.entry("In.exact_match", [exact(1)], names.action("In.forward", 2)))
         assert arrives(server, 2, EXACT, 1)
-        client.close()
 
 
 def test_packet_tests_run(installed: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@
 import itertools
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 
@@ -28,8 +28,7 @@ def server() -> Iterator[Served]:
 @pytest.fixture
 def primary(server: Served) -> Iterator[Controller]:
     """Yield a primary client; the switch runs `controlled` with empty tables, and its ports hold no frames."""
-    controller = Controller(server.address, next(_ELECTION_IDS))
-    try:
+    with closing(Controller(server.address, next(_ELECTION_IDS))) as controller:
         assert controller.arbitrate().status.code == 0
         controller.set_pipeline("controlled")
         for port in server.ports.values():
@@ -39,8 +38,6 @@ def primary(server: Served) -> Iterator[Controller]:
                     pass
             port.settimeout(30)
         yield controller
-    finally:
-        controller.close()
 
 
 @pytest.fixture(scope="session")

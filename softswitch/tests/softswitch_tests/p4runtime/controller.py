@@ -4,7 +4,8 @@
 
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 import grpc
@@ -74,6 +75,13 @@ def update(kind: int, **entity: Any) -> Any:
     return v1.Update(type=kind, entity=v1.Entity(**entity))
 
 
+def pipeline_config(program: str, **fields: Any) -> Any:
+    """Return the config of a program of the tests, with these fields instead of its own."""
+    if "p4_device_config" not in fields:
+        fields["p4_device_config"] = (PROGRAMS / f"{program}.json").read_bytes()
+    return v1.ForwardingPipelineConfig(**{"p4info": Names(program).p4info, **fields})
+
+
 class Controller:
     """A client with a stream; use `close` to end it."""
 
@@ -127,12 +135,9 @@ class Controller:
     def is_silent(self) -> bool:
         return self._answers.empty()
 
-    def set_pipeline(
-        self, program: str, action: str = "VERIFY_AND_COMMIT", *, device_config: bytes | None = None, **fields: Any
-    ) -> None:
-        source = (PROGRAMS / f"{program}.json").read_bytes() if device_config is None else device_config
-        message = v1.ForwardingPipelineConfig(p4info=Names(program).p4info, p4_device_config=source, **fields)
-        self.call_set(action, config=message)
+    def set_pipeline(self, program: str, action: str = "VERIFY_AND_COMMIT", **fields: Any) -> None:
+        """Set a program of the tests; `fields` replace those of its config."""
+        self.call_set(action, config=pipeline_config(program, **fields))
 
     def call_set(self, action: str, **fields: Any) -> None:
         number = v1.SetForwardingPipelineConfigRequest.Action.Value(action)
@@ -177,6 +182,16 @@ class Controller:
     def _election(self) -> Any:
         assert self.election_id is not None
         return v1.Uint128(high=self.election_id >> 64, low=self.election_id & (1 << 64) - 1)
+
+
+@contextmanager
+def connected(address: str, program: str | None = None) -> Iterator[Controller]:
+    """Yield a primary client, which has set a program of the tests if one is given."""
+    with closing(Controller(address)) as controller:
+        controller.arbitrate()
+        if program is not None:
+            controller.set_pipeline(program)
+        yield controller
 
 
 def codes(error: grpc.RpcError) -> list[str]:

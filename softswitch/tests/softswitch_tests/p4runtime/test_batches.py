@@ -21,6 +21,7 @@ from softswitch_tests.p4runtime.controller import (
     Controller,
     Names,
     codes,
+    connected,
     exact,
     lpm,
     refused,
@@ -161,13 +162,12 @@ def test_long_values_do_not_make_an_error_too_long(plain: Controller, names: Nam
 
 
 def test_a_client_with_a_higher_limit_gets_an_error_for_each_update(names: Names) -> None:
-    """The limit of the client is an option of the server, since gRPC does not say it."""
-    with served(target=("--grpc-client-metadata", str(1 << 20))) as server:
-        client = Controller(server.address)  # accepts as much
-        client.arbitrate()
-        client.set_pipeline("controlled")
+    """The limit of the client is an option of the server, since gRPC does not say it. The table has 4,096 places."""
+    with (
+        served(target=("--grpc-client-metadata", str(1 << 20))) as server,
+        connected(server.address, "controlled") as client,  # accepts as much
+    ):
         results = refused(client.write, *inserts(names, range(4100)))
-        client.close()
     assert results == ["OK"] * 4096 + ["RESOURCE_EXHAUSTED"] * 4
 
 

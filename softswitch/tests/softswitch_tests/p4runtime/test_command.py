@@ -19,7 +19,7 @@ from softswitch.bmv2_options import REFUSED, REFUSED_OF_TARGET
 from softswitch.p4runtime.command import REFUSED_OF_TARGET as OWN_REFUSED
 from softswitch.p4runtime.command import read_options
 from softswitch.p4runtime.messages import client_calls, v1
-from softswitch_tests.p4runtime.controller import PATIENCE_S, Controller, Names, exact, refused
+from softswitch_tests.p4runtime.controller import PATIENCE_S, Names, connected, exact, refused
 from softswitch_tests.p4runtime.frames import EXACT, arrives
 from softswitch_tests.p4runtime.running import EXECUTABLE, served
 from softswitch_tests.pipeline.harness import PROGRAMS
@@ -122,23 +122,22 @@ def test_one_process_serves_both_protocols() -> None:
         assert {port, int(server.address.rpartition(":")[2])} <= listeners
         thrift, names = PortClient(port), Names("controlled")
         assert thrift("bm_mt_get_num_entries", 0, "In.routes") == 0
-        client = Controller(server.address)
-        client.arbitrate()
-        assert refused(client.get_pipeline) == ["FAILED_PRECONDITION"]
-        client.set_pipeline("controlled")
-        client.insert(table_entry=names.entry("In.exact_match", [exact(1)], names.action("In.forward", 2)))
-        assert thrift("bm_mt_get_num_entries", 0, "In.exact_match") == 1
-        [handle] = [entry.handle for entry in thrift("bm_mt_get_entries", 0, "In.exact_match")]
-        thrift("bm_mt_modify_entry", 0, "In.exact_match", handle, "In.forward", [b"\x00\x03"])
-        assert arrives(server, 3, EXACT, 1)
-        [entry] = client.read(table_entry={"table_id": names["In.exact_match"]})
-        assert entry.action.action == names.action("In.forward", 3)
-        thrift("bm_mt_delete_entry", 0, "In.exact_match", handle)
-        thrift("bm_mt_add_entry", 0, "In.exact_match", [key_of(b"\x00\x01")], "In.forward", [b"\x00\x02"], options())
-        client.delete(table_entry=entry)
-        assert thrift("bm_mt_get_num_entries", 0, "In.exact_match") == 0
-        assert refused(client.delete, table_entry=entry) == ["NOT_FOUND"]
-        client.close()
+        with connected(server.address) as client:
+            assert refused(client.get_pipeline) == ["FAILED_PRECONDITION"]
+            client.set_pipeline("controlled")
+            client.insert(table_entry=names.entry("In.exact_match", [exact(1)], names.action("In.forward", 2)))
+            assert thrift("bm_mt_get_num_entries", 0, "In.exact_match") == 1
+            [handle] = [entry.handle for entry in thrift("bm_mt_get_entries", 0, "In.exact_match")]
+            thrift("bm_mt_modify_entry", 0, "In.exact_match", handle, "In.forward", [b"\x00\x03"])
+            assert arrives(server, 3, EXACT, 1)
+            [entry] = client.read(table_entry={"table_id": names["In.exact_match"]})
+            assert entry.action.action == names.action("In.forward", 3)
+            thrift("bm_mt_delete_entry", 0, "In.exact_match", handle)
+            key = key_of(b"\x00\x01")
+            thrift("bm_mt_add_entry", 0, "In.exact_match", [key], "In.forward", [b"\x00\x02"], options())
+            client.delete(table_entry=entry)
+            assert thrift("bm_mt_get_num_entries", 0, "In.exact_match") == 0
+            assert refused(client.delete, table_entry=entry) == ["NOT_FOUND"]
         thrift.close()
         assert server.stop()[0] == 0
 
@@ -152,15 +151,12 @@ def test_commands_run_before_the_first_frame(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGKILL, -signal.SIGKILL)])
 def test_the_switch_ends_with_the_command(number: signal.Signals, status: int) -> None:
-    with served([PROGRAMS / "controlled.json"]) as server:
+    with served([PROGRAMS / "controlled.json"]) as server, connected(server.address) as client:
         [switch] = psutil.Process(server.process.pid).children()
-        client = Controller(server.address)
-        client.arbitrate()
         server.process.send_signal(number)
         assert server.process.wait(PATIENCE_S) == status
         assert until(lambda: not switch.is_running())
         client.end()
-        client.close()
 
 
 def test_the_process_has_the_name_by_which_scripts_end_it() -> None:

@@ -207,8 +207,7 @@ def test_a_long_read_does_not_hold_up_other_calls(lone: Served) -> None:
         described.size = n_cells
     with closing(Controller(lone.address, 1)) as client:
         assert client.arbitrate().status.code == 0
-        config = {"p4info": program.p4info, "p4_device_config": json.dumps(document).encode()}
-        client.call_set("VERIFY_AND_COMMIT", config=config)
+        client.set_pipeline("controlled", p4info=program.p4info, p4_device_config=json.dumps(document).encode())
         request = v1.ReadRequest(device_id=DEVICE_ID, entities=[v1.Entity(register_entry={})])
         read = client.calls["Read"](request)
         n_answered = 0

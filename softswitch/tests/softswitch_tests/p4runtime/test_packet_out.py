@@ -11,10 +11,9 @@ from softswitch.codegen.ir.limits import MOST_HEADER_BITS, MOST_OBJECTS
 from softswitch.p4runtime.messages import v1
 from softswitch_tests.p4runtime.controller import Controller, Names, refused
 from softswitch_tests.p4runtime.frames import EXACT, frame
-from softswitch_tests.p4runtime.running import Served, served
-from softswitch_tests.pipeline.harness import PROGRAMS
+from softswitch_tests.p4runtime.running import Served
 
-INVALID_ARGUMENT, FAILED_PRECONDITION = 3, 9
+INVALID_ARGUMENT = 3
 
 
 def metadata(*fields: tuple[int, bytes]) -> list[Any]:
@@ -85,23 +84,13 @@ def test_a_wrong_field_is_refused(primary: Controller, given: list[Any], message
 def test_a_program_without_a_header_takes_bare_packets(server: Served, primary: Controller) -> None:
     p4info = Names("controlled").p4info
     p4info.ClearField("controller_packet_metadata")
-    source = (PROGRAMS / "controlled.json").read_bytes()
-    primary.call_set("VERIFY_AND_COMMIT", config={"p4info": p4info, "p4_device_config": source})
+    primary.set_pipeline("controlled", p4info=p4info)
     primary.send(packet={"payload": b"\x01\x80" + frame(EXACT, 5)})
     assert server.receive(3) == frame(EXACT, 5)
     primary.send(packet={"payload": frame(EXACT, 5), "metadata": metadata((1, b"\x03"))})
     assert "no metadata field 1" in primary.next("error").message
     primary.send(packet={})
     assert "the packet is empty" in primary.next("error").message
-
-
-def test_a_packet_out_needs_a_pipeline() -> None:
-    with served() as server:
-        client = Controller(server.address)
-        client.arbitrate()
-        client.send(packet={"payload": frame(EXACT, 5)})
-        assert client.next("error").canonical_code == FAILED_PRECONDITION
-        client.close()
 
 
 @pytest.mark.parametrize("bits", [(1 << 31) - 1, MOST_HEADER_BITS, 0, -1])
@@ -113,9 +102,7 @@ def test_the_widths_of_a_header_are_limited(
     p4info = Names("controlled").p4info
     for header in p4info.controller_packet_metadata:
         header.metadata[0].bitwidth = bits
-    source = (PROGRAMS / "controlled.json").read_bytes()
-    config = {"p4info": p4info, "p4_device_config": source}
-    assert refused(primary.call_set, action, config=config) == ["INVALID_ARGUMENT"]
+    assert refused(primary.set_pipeline, "controlled", action, p4info=p4info) == ["INVALID_ARGUMENT"]
     primary.send(packet={"payload": frame(EXACT, 5), "metadata": metadata((1, b"\x03"))})
     assert server.receive(3) == frame(EXACT, 5)
     assert primary.read(table_entry=names.entry("In.exact_match")) == []
@@ -125,7 +112,6 @@ def test_the_number_of_fields_is_limited(primary: Controller) -> None:
     p4info = Names("controlled").p4info
     for number in range(MOST_OBJECTS):
         p4info.controller_packet_metadata[0].metadata.add(id=number + 3, bitwidth=1)
-    source = (PROGRAMS / "controlled.json").read_bytes()
     with pytest.raises(grpc.RpcError) as error:
-        primary.call_set("VERIFY", config={"p4info": p4info, "p4_device_config": source})
+        primary.set_pipeline("controlled", "VERIFY", p4info=p4info)
     assert f"at most {MOST_OBJECTS}" in error.value.details()

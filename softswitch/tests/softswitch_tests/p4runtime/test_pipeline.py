@@ -20,12 +20,22 @@ from softswitch.p4runtime.pipeline import Config
 from softswitch.p4runtime.session import NO_CONFIG
 from softswitch.p4runtime.status import Refusal
 from softswitch_tests.codegen.documents import changed
-from softswitch_tests.p4runtime.controller import INSERT, Controller, Names, exact, refused, update
+from softswitch_tests.p4runtime.controller import (
+    INSERT,
+    Controller,
+    Names,
+    connected,
+    exact,
+    pipeline_config,
+    refused,
+    update,
+)
 from softswitch_tests.p4runtime.frames import EXACT, arrives, frame
 from softswitch_tests.p4runtime.other_server import VARIABLE
 from softswitch_tests.p4runtime.running import Served, served
 from softswitch_tests.pipeline.harness import PROGRAMS
 
+FAILED_PRECONDITION = 9
 MANY = 4_000
 """Almost as many entries as the table has places."""
 CONTROLLED = (PROGRAMS / "controlled.json").read_bytes()
@@ -33,20 +43,19 @@ CONTROLLED = (PROGRAMS / "controlled.json").read_bytes()
 
 def test_without_a_config_requests_are_refused() -> None:
     with served() as server:
-        client = Controller(server.address)
-        client.arbitrate()
-        client.send(packet={"payload": b"x"})
-        assert NO_CONFIG in client.next("error").message
-        for call in (client.get_pipeline, client.write, lambda: client.read(table_entry={})):
-            assert refused(call) == ["FAILED_PRECONDITION"]
-        assert refused(client.call_set, "COMMIT") == ["NOT_FOUND"]
-        client.close()
+        with connected(server.address) as client:
+            client.send(packet={"payload": b"x"})
+            error = client.next("error")
+            assert (error.canonical_code, NO_CONFIG in error.message) == (FAILED_PRECONDITION, True)
+            for call in (client.get_pipeline, client.write, lambda: client.read(table_entry={})):
+                assert refused(call) == ["FAILED_PRECONDITION"]
+            assert refused(client.call_set, "COMMIT") == ["NOT_FOUND"]
         assert server.stop() == (0, "")
 
 
 def test_a_config_is_read_as_it_was_set(primary: Controller, names: Names) -> None:
     wrapped = tmp.P4DeviceConfig(reassign=True, device_data=CONTROLLED).SerializeToString()
-    primary.set_pipeline("controlled", device_config=wrapped, cookie={"cookie": 77})
+    primary.set_pipeline("controlled", p4_device_config=wrapped, cookie={"cookie": 77})
     answers = {kind: primary.get_pipeline(kind) for kind in ("ALL", "COOKIE_ONLY", "P4INFO_AND_COOKIE")}
     assert answers["ALL"].p4_device_config == wrapped
     assert answers["P4INFO_AND_COOKIE"].p4info == answers["ALL"].p4info == names.p4info
@@ -60,7 +69,7 @@ def test_a_config_is_read_as_it_was_set(primary: Controller, names: Names) -> No
 
 @pytest.mark.parametrize("start", [b" \n", b"// made by hand\n", b"/* two\nlines */", b"\xef\xbb\xbf"])
 def test_json_may_begin_as_the_reader_of_bmv2_accepts_it(start: bytes, primary: Controller) -> None:
-    primary.set_pipeline("controlled", "VERIFY", device_config=start + CONTROLLED)
+    primary.set_pipeline("controlled", "VERIFY", p4_device_config=start + CONTROLLED)
 
 
 def test_a_commit_empties_the_switch_and_may_change_the_program(
@@ -140,24 +149,16 @@ def unsupported_program() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("program", "source"),
-    [
-        ("controlled", b""),
-        ("controlled", b"neither"),
-        ("controlled", b"{"),
-        ("controlled", b"{}"),
-        ("controlled", b"[1, 2]"),
-        ("controlled", (PROGRAMS / "l3.json").read_bytes()),
-        ("controlled", unsupported_program()),
-    ],
+    "source",
+    [b"", b"neither", b"{", b"{}", b"[1, 2]", (PROGRAMS / "l3.json").read_bytes(), unsupported_program()],
 )
 def test_wrong_configs_leave_the_switch_as_it_was(
-    server: Served, primary: Controller, names: Names, program: str, source: bytes
+    server: Served, primary: Controller, names: Names, source: bytes
 ) -> None:
     entry = names.entry("In.exact_match", [exact(1)], names.action("In.forward", 2))
     primary.insert(table_entry=entry)
     for action in ("VERIFY", "VERIFY_AND_SAVE", "VERIFY_AND_COMMIT", "RECONCILE_AND_COMMIT"):
-        assert refused(primary.set_pipeline, program, action, device_config=source) == ["INVALID_ARGUMENT"]
+        assert refused(primary.set_pipeline, "controlled", action, p4_device_config=source) == ["INVALID_ARGUMENT"]
     assert arrives(server, 2, EXACT, 1)
     assert primary.read(table_entry=v1.TableEntry(table_id=entry.table_id)) == [entry]
 
@@ -174,14 +175,14 @@ def test_a_name_cannot_make_the_compiler_read_a_file(name: str, primary: Control
     for item in (*document["actions"], *document["header_types"][2:], *document["counter_arrays"]):
         item["name"] += name
     try:
-        primary.set_pipeline("controlled", "VERIFY", device_config=json.dumps(document).encode())
+        primary.set_pipeline("controlled", "VERIFY", p4_device_config=json.dumps(document).encode())
     except grpc.RpcError as error:
         assert SECRET not in str(error)
         assert "include <" not in error.details()
 
 
 def test_no_text_of_a_compiler_reaches_a_client(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], names: Names
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Whatever the reason for which a build fails, it is in the server's log."""
 
@@ -189,9 +190,8 @@ def test_no_text_of_a_compiler_reaches_a_client(
         raise BuildError(f"cc failed:\npipeline.c:1: error: {SECRET}")
 
     monkeypatch.setattr("softswitch.p4runtime.pipeline.build_library", fail)
-    message = v1.ForwardingPipelineConfig(p4info=names.p4info, p4_device_config=CONTROLLED)
     with pytest.raises(Refusal) as caught:
-        Config(message).library()
+        Config(pipeline_config("controlled")).library()
     assert str(caught.value) == "cannot build the switch: the server's log has the reason"
     assert SECRET in capsys.readouterr().err
 
@@ -205,11 +205,10 @@ def test_no_text_of_a_compiler_reaches_a_client(
         (("actions", 0, "name"), "\ud800", "is not valid Unicode"),
     ],
 )
-def test_sizes_are_refused_with_their_path(place: tuple[str | int, ...], value: Any, words: str, names: Names) -> None:
+def test_sizes_are_refused_with_their_path(place: tuple[str | int, ...], value: Any, words: str) -> None:
     document = changed(json.loads(CONTROLLED), place, value)
-    message = v1.ForwardingPipelineConfig(p4info=names.p4info, p4_device_config=json.dumps(document).encode())
     with pytest.raises(Refusal, match=words) as caught:
-        Config(message)
+        Config(pipeline_config("controlled", p4_device_config=json.dumps(document).encode()))
     assert f" at $.{place[0]}[" in str(caught.value)
 
 
@@ -227,9 +226,7 @@ def mutated(generator: random.Random) -> Any:
         del parent[key]
     else:
         parent[key] = generator.choice([None, 0, -1, "x", [], {}, 1 << 40, True, [None]])
-    return v1.ForwardingPipelineConfig(
-        p4info=Names("controlled").p4info, p4_device_config=json.dumps(document).encode()
-    )
+    return pipeline_config("controlled", p4_device_config=json.dumps(document).encode())
 
 
 def test_mutated_programs_are_accepted_or_refused() -> None:
@@ -246,9 +243,7 @@ def test_a_malformed_p4info_is_refused(primary: Controller, names: Names) -> Non
     broken = config.P4Info()
     broken.CopyFrom(names.p4info)
     broken.tables[0].action_refs[0].id = 1
-    message = v1.ForwardingPipelineConfig(p4info=broken, p4_device_config=CONTROLLED)
-    assert refused(primary.call_set, "VERIFY_AND_COMMIT", config=message) == ["INVALID_ARGUMENT"]
+    assert refused(primary.set_pipeline, "controlled", p4info=broken) == ["INVALID_ARGUMENT"]
     assert refused(primary.call_set, "VERIFY_AND_COMMIT") == ["INVALID_ARGUMENT"]
-    assert refused(primary.call_set, "UNSPECIFIED", config=message) == ["INVALID_ARGUMENT"]
-    backup = Names("controlled").p4info
-    assert primary.get_pipeline("P4INFO_AND_COOKIE").p4info == backup
+    assert refused(primary.set_pipeline, "controlled", "UNSPECIFIED", p4info=broken) == ["INVALID_ARGUMENT"]
+    assert primary.get_pipeline("P4INFO_AND_COOKIE").p4info == names.p4info

@@ -74,8 +74,8 @@ def test_reconciliation_resets_what_the_new_program_declares_otherwise(
     register.size = array["size"] = 6
     [meter] = p4info.direct_meters
     meter.spec.unit = config.MeterSpec.BYTES
-    message = v1.ForwardingPipelineConfig(p4info=p4info, p4_device_config=json.dumps(program).encode())
-    primary.call_set("RECONCILE_AND_COMMIT", config=message)
+    source = json.dumps(program).encode()
+    primary.set_pipeline("controlled", "RECONCILE_AND_COMMIT", p4info=p4info, p4_device_config=source)
     after = state(primary)
     assert (after["by_port"], after["routed"]) == (before["by_port"], before["routed"])
     assert after["registers"] == [b"\x00"] * 6 + [b"\xfe", b"\x00"]

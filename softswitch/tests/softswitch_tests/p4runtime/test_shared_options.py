@@ -8,7 +8,7 @@ import pytest
 
 from softswitch.control import ControlClient
 from softswitch_tests.marks import needs_tc
-from softswitch_tests.p4runtime.controller import Controller, Names, exact
+from softswitch_tests.p4runtime.controller import Names, connected, exact
 from softswitch_tests.p4runtime.frames import EXACT, arrives, frame
 from softswitch_tests.p4runtime.running import served
 from softswitch_tests.p4runtime.test_command import until
@@ -22,16 +22,13 @@ def test_the_log_shows_the_way_of_packets_through_each_program(names: Names) -> 
     with served([PROGRAMS / "l3.json", "--log-console", "--log-flush"]) as server:
         server.send(1, bytes(5))
         assert server.line_with("Processing packet").endswith("received on port 1")
-        client = Controller(server.address)
-        client.arbitrate()
-        client.set_pipeline("controlled")
-        client.insert(table_entry=names.entry("In.exact_match", [exact(1)], names.action("In.forward", 2)))
-        assert arrives(server, 2, EXACT, 1)
-        assert server.line_with("Table 'In.exact_match': ").endswith(HIT)
-        client.set_pipeline("controlled", "RECONCILE_AND_COMMIT")
-        assert arrives(server, 2, EXACT, 1)
-        assert server.line_with("Table 'In.exact_match': ").endswith(HIT)
-        client.close()
+        with connected(server.address, "controlled") as client:
+            client.insert(table_entry=names.entry("In.exact_match", [exact(1)], names.action("In.forward", 2)))
+            assert arrives(server, 2, EXACT, 1)
+            assert server.line_with("Table 'In.exact_match': ").endswith(HIT)
+            client.set_pipeline("controlled", "RECONCILE_AND_COMMIT")
+            assert arrives(server, 2, EXACT, 1)
+            assert server.line_with("Table 'In.exact_match': ").endswith(HIT)
 
 
 @pytest.mark.parametrize(("level", "has_packets"), [("debug", True), ("info", False)])
@@ -40,15 +37,11 @@ def test_the_log_file_has_packets_down_to_its_level(
 ) -> None:
     log = tmp_path / "log.txt"
     words: list[str | Path] = ["--no-p4", "--log-file", tmp_path / "log", "--log-level", level, "--log-flush"]
-    with served(words, log=log) as server:
-        client = Controller(server.address)
-        client.arbitrate()
-        client.set_pipeline("controlled")
+    with served(words, log=log) as server, connected(server.address, "controlled") as client:
         client.insert(table_entry=names.entry("In.exact_match", [exact(1)], names.action("In.forward", 2)))
         server.send(1, frame(EXACT, 1))
         server.receive(2)
         assert not has_packets or until(lambda: HIT in log.read_text())
-        client.close()
         server.stop()
     assert (HIT in log.read_text()) == has_packets
     assert "Primitive" not in log.read_text()  # a line of level trace
@@ -67,13 +60,10 @@ def test_a_program_change_keeps_own_settings_and_follows_tc(tmp_path: Path) -> N
         with ControlClient(tmp_path / "control") as control:
             for line in own:
                 control.command(line)
-        client = Controller(server.address)
-        client.arbitrate()
-        client.set_pipeline("controlled")
-        assert server.line_with("port 7") == shaped
+        with connected(server.address, "controlled"):
+            assert server.line_with("port 7") == shaped
         with ControlClient(tmp_path / "control") as control:
             settings = control.command("show_port_settings").splitlines()
             rates = {row.split()[0]: row.split()[2] for row in control.command("show_ports").splitlines()[1:]}
         assert settings == own
         assert (rates["2"], rates["7"]) == ("5000000", "400000")
-        client.close()
