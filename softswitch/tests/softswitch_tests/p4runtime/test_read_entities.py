@@ -2,7 +2,6 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of reading entities other than table entries: one test for each line of the specification, with its section."""
 
-from collections.abc import Callable
 from typing import Any
 
 import grpc
@@ -29,12 +28,14 @@ from softswitch_tests.p4runtime.test_replication import group as multicast
 from softswitch_tests.p4runtime.test_replication import session
 
 RATES = v1.MeterConfig(cir=1_234_567, cburst=10, pir=2_345_678, pburst=20)
-Request = Callable[[Names], dict[str, Any]]
+NAMES = Names("controlled")
+Selection = dict[str, Any]
+"""The fields of a request."""
 
 
-def requests(*rows: tuple[str, Request, Any]) -> pytest.MarkDecorator:
+def requests(*rows: tuple[str, Selection, Any]) -> pytest.MarkDecorator:
     """Return a mark that runs a test with each request, under the section of the specification."""
-    return pytest.mark.parametrize(("request_of", "expected"), [row[1:] for row in rows], ids=[row[0] for row in rows])
+    return pytest.mark.parametrize(("selection", "expected"), [row[1:] for row in rows], ids=[row[0] for row in rows])
 
 
 # 9.2 Members and groups
@@ -52,40 +53,40 @@ def profiles(primary: Controller, names: Names) -> Controller:
 
 
 @requests(
-    ("9.2.1 profile 0 and member 0", lambda names: {}, [("In.members", 1), ("In.members", 2), ("In.plain_members", 1)]),
+    ("9.2.1 profile 0 and member 0", {}, [("In.members", 1), ("In.members", 2), ("In.plain_members", 1)]),
     (
         "9.2.1 a profile and member 0",
-        lambda names: {"action_profile_id": names["In.members"]},
+        {"action_profile_id": NAMES["In.members"]},
         [("In.members", 1), ("In.members", 2)],
     ),
     (
         "9.2.1 a profile and a member",
-        lambda names: {"action_profile_id": names["In.members"], "member_id": 2},
+        {"action_profile_id": NAMES["In.members"], "member_id": 2},
         [("In.members", 2)],
     ),
     (
         "9.2.1 profile 0 and a member",
-        lambda names: {"member_id": 1},
+        {"member_id": 1},
         [("In.members", 1), ("In.plain_members", 1)],
     ),
-    ("13.1 no such member", lambda names: {"action_profile_id": names["In.members"], "member_id": 9}, []),
+    ("13.1 no such member", {"action_profile_id": NAMES["In.members"], "member_id": 9}, []),
 )
-def test_members(profiles: Controller, names: Names, request_of: Request, expected: list[tuple[str, int]]) -> None:
+def test_members(profiles: Controller, names: Names, selection: Selection, expected: list[tuple[str, int]]) -> None:
     by_id = {number: name for name, number in names.ids.items()}
-    read = profiles.read(action_profile_member=request_of(names))
+    read = profiles.read(action_profile_member=selection)
     assert [(by_id[item.action_profile_id], item.member_id) for item in read] == expected
     assert all(item.action.action_id == names["In.forward"] for item in read)
 
 
 @requests(
-    ("9.2.2 profile 0 and group 0", lambda names: {}, [2, 5]),
-    ("9.2.2 a profile and group 0", lambda names: {"action_profile_id": names["In.members"]}, [2, 5]),
-    ("9.2.2 a profile and a group", lambda names: {"action_profile_id": names["In.members"], "group_id": 5}, [5]),
-    ("9.2.2 a profile without groups", lambda names: {"action_profile_id": names["In.plain_members"]}, []),
-    ("13.1 no such group", lambda names: {"action_profile_id": names["In.members"], "group_id": 1}, []),
+    ("9.2.2 profile 0 and group 0", {}, [2, 5]),
+    ("9.2.2 a profile and group 0", {"action_profile_id": NAMES["In.members"]}, [2, 5]),
+    ("9.2.2 a profile and a group", {"action_profile_id": NAMES["In.members"], "group_id": 5}, [5]),
+    ("9.2.2 a profile without groups", {"action_profile_id": NAMES["In.plain_members"]}, []),
+    ("13.1 no such group", {"action_profile_id": NAMES["In.members"], "group_id": 1}, []),
 )
-def test_groups(profiles: Controller, names: Names, request_of: Request, expected: list[int]) -> None:
-    read = profiles.read(action_profile_group=request_of(names))
+def test_groups(profiles: Controller, names: Names, selection: Selection, expected: list[int]) -> None:
+    read = profiles.read(action_profile_group=selection)
     assert read == [group(names, number, (1, 1), (2, 3)) for number in expected]
 
 
@@ -220,34 +221,34 @@ def direct(server: Served, primary: Controller, names: Names) -> Controller:
 
 
 @requests(
-    ("9.3.1 an unset table entry selects all", lambda names: {}, [1, 5]),
-    ("9.3.1 table 0 selects all", lambda names: {"table_entry": {}}, [1, 5]),
-    ("9.3.1 a table", lambda names: {"table_entry": names.entry("In.routes")}, [1, 5]),
-    ("9.3.1 an entry", lambda names: {"table_entry": names.entry("In.routes", [lpm(0xAA0000000000, 8)])}, [5]),
+    ("9.3.1 an unset table entry selects all", {}, [1, 5]),
+    ("9.3.1 table 0 selects all", {"table_entry": {}}, [1, 5]),
+    ("9.3.1 a table", {"table_entry": NAMES.entry("In.routes")}, [1, 5]),
+    ("9.3.1 an entry", {"table_entry": NAMES.entry("In.routes", [lpm(0xAA0000000000, 8)])}, [5]),
 )
-def test_direct_counters(direct: Controller, names: Names, request_of: Request, expected: list[int]) -> None:
-    read = direct.read(direct_counter_entry=request_of(names))
+def test_direct_counters(direct: Controller, names: Names, selection: Selection, expected: list[int]) -> None:
+    read = direct.read(direct_counter_entry=selection)
     assert [item.data.packet_count for item in read] == expected
     keys = [names.entry("In.routes"), names.entry("In.routes", [lpm(0xAA0000000000, 8)])]
     assert [item.table_entry for item in read] == keys[-len(expected) :]  # only the key of the entry
 
 
 @requests(
-    ("9.4.1 an unset table entry selects all", lambda names: {}, [("any", 1), ("odd", 1), ("odd", 2)]),
-    ("9.4.1 a table", lambda names: {"table_entry": names.entry("In.policies")}, [("any", 1), ("odd", 1), ("odd", 2)]),
+    ("9.4.1 an unset table entry selects all", {}, [("any", 1), ("odd", 1), ("odd", 2)]),
+    ("9.4.1 a table", {"table_entry": NAMES.entry("In.policies")}, [("any", 1), ("odd", 1), ("odd", 2)]),
     (
         "9.4.1 an entry",
-        lambda names: {"table_entry": names.entry("In.policies", [ternary(1, 1)], priority=2)},
+        {"table_entry": NAMES.entry("In.policies", [ternary(1, 1)], priority=2)},
         [("odd", 2)],
     ),
     (
         "9.1.6 the priority of a don't-care entry",
-        lambda names: {"table_entry": names.entry("In.policies", priority=1)},
+        {"table_entry": NAMES.entry("In.policies", priority=1)},
         [("any", 1), ("odd", 1)],
     ),
 )
-def test_direct_meters(direct: Controller, names: Names, request_of: Request, expected: list[tuple[str, int]]) -> None:
-    read = direct.read(direct_meter_entry=request_of(names))
+def test_direct_meters(direct: Controller, names: Names, selection: Selection, expected: list[tuple[str, int]]) -> None:
+    read = direct.read(direct_meter_entry=selection)
     found = [("odd" if item.table_entry.match else "any", item.table_entry.priority) for item in read]
     assert found == expected
     for item in read:  # every entry has a meter; the default configuration is unset
