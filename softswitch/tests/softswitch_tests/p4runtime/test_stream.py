@@ -18,6 +18,7 @@ from softswitch.p4runtime.messages import v1
 from softswitch_tests.p4runtime.controller import DEVICE_ID, Controller, Names, exact, refused
 from softswitch_tests.p4runtime.frames import DIGEST, EXACT, arrives, frame
 from softswitch_tests.p4runtime.running import Served
+from softswitch_tests.p4runtime.test_packet_out import metadata
 
 OK, NOT_FOUND, ALREADY_EXISTS = 0, 5, 6
 _ROLES = itertools.count(1)
@@ -63,14 +64,13 @@ def test_two_controllers_compete_for_mastership(primary: Controller, connect: Co
 
 
 def test_wrong_arbitration_ends_the_stream(connect: Connect) -> None:
-    cases: list[tuple[Callable[[Controller], None], grpc.StatusCode]] = [
-        (lambda client: client.send_arbitration(DEVICE_ID + 1), grpc.StatusCode.NOT_FOUND),
-        (lambda client: client.send_arbitration(role={"config": {"type_url": "x"}}), grpc.StatusCode.INVALID_ARGUMENT),
-    ]
-    for send, code in cases:
+    for fields, code in (
+        ({"device_id": DEVICE_ID + 1}, grpc.StatusCode.NOT_FOUND),
+        ({"role": {"config": {"type_url": "x"}}}, grpc.StatusCode.INVALID_ARGUMENT),
+    ):
         client = connect()
         client.role = ""
-        send(client)
+        client.send_arbitration(**fields)
         assert client.end().code() is code
     first, twin, moving = connect(1), connect(1), connect(2)
     first.arbitrate()
@@ -107,32 +107,31 @@ def test_requests_need_the_device_and_a_primary(server: Served, primary: Control
     assert answer.p4runtime_api_version.startswith("1.4.")
 
 
-def metadata(*values: bytes) -> list[Any]:
-    return [v1.PacketMetadata(metadata_id=number, value=value) for number, value in enumerate(values, start=1)]
+@pytest.fixture
+def backup(primary: Controller, connect: Connect) -> Controller:
+    """Return a second client of the default role."""
+    client = connect()
+    client.role, client.election_id = "", 1
+    client.arbitrate()
+    return client
 
 
 def test_packets_go_to_and_from_the_cpu_port(
-    server: Served, primary: Controller, connect: Connect, names: Names
+    server: Served, primary: Controller, backup: Controller, names: Names
 ) -> None:
-    backup = connect()
-    backup.role, backup.election_id = "", 1
-    backup.arbitrate()
     primary.insert(table_entry=names.entry("In.exact_match", [exact(1)], names.action("In.punt", 0x55)))
     server.send(2, frame(EXACT, 1))
     packet = primary.next("packet")
     assert packet.payload == frame(EXACT, 1)
-    assert list(packet.metadata) == metadata(b"\x02", b"\x55")
-    primary.send(packet={"payload": frame(EXACT, 5), "metadata": metadata(b"\x03", b"\x00")})
+    assert list(packet.metadata) == metadata((1, b"\x02"), (2, b"\x55"))
+    primary.send(packet={"payload": frame(EXACT, 5), "metadata": metadata((1, b"\x03"), (2, b"\x00"))})
     assert server.receive(3) == frame(EXACT, 5)
     assert backup.is_silent
 
 
-def test_messages_of_a_backup_are_refused(server: Served, primary: Controller, connect: Connect) -> None:
-    backup = connect()
-    backup.role, backup.election_id = "", 1
-    backup.arbitrate()
+def test_messages_of_a_backup_are_refused(server: Served, backup: Controller) -> None:
     messages: list[dict[str, Any]] = [
-        {"packet": {"payload": frame(EXACT, 5), "metadata": metadata(b"\x03", b"\x00")}},
+        {"packet": {"payload": frame(EXACT, 5), "metadata": metadata((1, b"\x03"), (2, b"\x00"))}},
         {"digest_ack": {"digest_id": 1, "list_id": 1}},
         {"other": {}},
     ]

@@ -108,21 +108,8 @@ def test_const_entries_are_read_but_not_changed(server: Served, primary: Control
     assert refused(primary.modify, table_entry=default) == ["PERMISSION_DENIED"]
 
 
-def test_a_batch_goes_on_after_an_error(server: Served, primary: Controller, names: Names) -> None:
-    entries = [names.entry("In.exact_match", [exact(key)], names.action("In.forward", 2)) for key in (1, 1, 2)]
-    assert refused(primary.write, *(update(INSERT, table_entry=entry) for entry in entries)) == [
-        "OK",
-        "ALREADY_EXISTS",
-        "OK",
-    ]
-    assert arrives(server, 2, EXACT, 2)
-    for atomicity in (v1.WriteRequest.ROLLBACK_ON_ERROR, v1.WriteRequest.DATAPLANE_ATOMIC):
-        batch = update(DELETE, table_entry=entries[0])
-        assert refused(primary.write, batch, atomicity=atomicity) == ["UNIMPLEMENTED"]
-    assert arrives(server, 2, EXACT, 1)
-
-
 def test_the_updates_of_a_batch_follow_one_another(server: Served, primary: Controller, names: Names) -> None:
+    """An error does not end a batch. A client that requires that is refused."""
     first, second = (names.entry("In.exact_match", [exact(1)], names.action("In.forward", port)) for port in (2, 3))
     other = names.entry("In.exact_match", [exact(2)], names.action("In.forward", 3), metadata=b"kept")
     wrong = names.entry("In.exact_match", [exact(3)], names.action("In.route", 2))
@@ -140,15 +127,9 @@ def test_the_updates_of_a_batch_follow_one_another(server: Served, primary: Cont
     assert refused(primary.write, *updates) == list(expected)
     assert arrives(server, 3, EXACT, 1)
     assert primary.read(table_entry=v1.TableEntry(table_id=names["In.exact_match"], metadata=b"kept")) == [other]
-    primary.delete(table_entry=other)
-
-
-def test_a_full_table_is_reported(primary: Controller, names: Names) -> None:
-    action = names.action("In.forward", 2)
-    entries = [names.entry("In.exact_match", [exact(key)], action) for key in range(4100)]
-    primary.write(*(update(INSERT, table_entry=entry) for entry in entries[:4095]))
-    results = refused(primary.write, *(update(INSERT, table_entry=entry) for entry in entries[4095:]))
-    assert results == ["OK"] + ["RESOURCE_EXHAUSTED"] * 4
+    for atomicity in (v1.WriteRequest.ROLLBACK_ON_ERROR, v1.WriteRequest.DATAPLANE_ATOMIC):
+        assert refused(primary.write, update(DELETE, table_entry=other), atomicity=atomicity) == ["UNIMPLEMENTED"]
+    assert arrives(server, 3, EXACT, 2)
 
 
 def wrong_entries(names: Names) -> list[tuple[Any, str]]:
