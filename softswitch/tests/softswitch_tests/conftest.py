@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""The mark `root`, and a fixture with a switch that runs the steered program."""
+"""The mark `root`, and fixtures with a switch that runs the steered program or one of the P4 programs."""
 
 import os
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ import pytest
 
 from softswitch.engine import SwitchEngine
 from softswitch_tests import marks
+from softswitch_tests.pipeline.harness import switch_with
 from softswitch_tests.programs import steered
 
 marks.use_no_wall_time()
@@ -28,3 +29,10 @@ def engine() -> Iterator[SwitchEngine]:
     """Yield a new switch; every port below 510 has a device of unlimited rate and no delay."""
     with SwitchEngine(steered.library()) as switch:
         yield switch
+
+
+@pytest.fixture
+def switch(request: pytest.FixtureRequest) -> Iterator[SwitchEngine]:
+    """Yield a new switch that runs the program that a test module names in PROGRAM."""
+    with switch_with(request.module.PROGRAM) as engine:
+        yield engine

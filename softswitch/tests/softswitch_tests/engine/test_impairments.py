@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 
 from softswitch.engine import Fabric, SwitchEngine
+from softswitch_tests.pipeline.harness import drops_of
 from softswitch_tests.pipeline.test_l3 import ipv4_frame
 from softswitch_tests.programs import steered
 from softswitch_tests.programs.steered import steer
@@ -46,8 +47,7 @@ def test_share_of_the_frames_is_lost_on_the_link(engine: SwitchEngine, place: st
     arrived = _through(engine)
     assert 0.05 * FRAMES < FRAMES - len(arrived) < 0.15 * FRAMES
     assert all(due_ns == (number + 1) * WIRE_NS for due_ns, number in arrived)
-    drops = engine.statistics()["drops"]
-    assert {name: count for name, count in drops.items() if count} == {reason: FRAMES - len(arrived)}
+    assert drops_of(engine) == {reason: FRAMES - len(arrived)}
 
 
 @pytest.mark.parametrize("place", DIRECTIONS)

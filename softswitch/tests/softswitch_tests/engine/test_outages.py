@@ -2,16 +2,16 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of a switch that loses its power or is stalled: every packet ends exactly once, with its own drop reason."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from softswitch.engine import CommandError, Departure, Fabric, SwitchEngine
-from softswitch_tests.pipeline.harness import switch_with
+from softswitch_tests.pipeline.harness import drops_of
 from softswitch_tests.programs import steered
 from softswitch_tests.programs.steered import Op, steer
 from softswitch_tests.traffic_manager.test_pause import priority_pause
 
+PROGRAM = "stateful"
+"""A program with registers, direct counters and meters, for the tests of what a switch keeps."""
 _FRAME_BYTES = 1_000
 _FRAME_NS = 1_000
 
@@ -23,22 +23,11 @@ def slow(engine: SwitchEngine) -> SwitchEngine:
     return engine
 
 
-@pytest.fixture
-def stateful() -> Iterator[SwitchEngine]:
-    """Yield a switch whose program has registers, direct counters and meters."""
-    with switch_with("stateful") as switch:
-        yield switch
-
-
 def _queue(engine: SwitchEngine, *tags: int, now_ns: int = 0, class_: int = 0) -> list[Departure]:
     """Receive frames for port 1 that arrive at the same time; return the departures of that instant."""
     for tag in tags:
         engine.receive(0, steer(1, _FRAME_BYTES, tag=tag, class_=class_), now_ns)
     return engine.advance(now_ns)
-
-
-def _drops(engine: SwitchEngine) -> dict[str, int]:
-    return {name: count for name, count in engine.statistics()["drops"].items() if count}
 
 
 def _tags(departures: list[Departure]) -> list[tuple[int, int]]:
@@ -51,7 +40,7 @@ def test_power_loss_drops_queued_frames(slow: SwitchEngine) -> None:
     slow.command("at 500 power off")
     assert slow.advance(10_000) == []
     statistics = slow.statistics()
-    assert _drops(slow) == {"restart": 2}
+    assert drops_of(slow) == {"restart": 2}
     assert (statistics["queued_packets"], statistics["queued_bytes"], statistics["buffer_bytes"]) == (0, 0, 0)
 
 
@@ -62,17 +51,16 @@ def test_frames_that_reach_a_switch_without_power_are_lost(slow: SwitchEngine) -
     _queue(slow, 1, now_ns=1_000)
     slow.receive(1, priority_pause({0: 65_535}), 1_500)
     assert slow.advance(1_999) == []
-    assert (_drops(slow), slow.statistics()["pause_frames"]) == ({"restart": 2}, 0)
+    assert (drops_of(slow), slow.statistics()["pause_frames"]) == ({"restart": 2}, 0)
     assert _tags(_queue(slow, 2, now_ns=2_000)) == [(2, 3_000)]
 
 
 def test_power_loss_clears_pauses(slow: SwitchEngine) -> None:
     slow.step(1, priority_pause({0: 65_535}), 0)
     assert _queue(slow, 1) == []
-    for line in ("power off", "power on"):
-        slow.command(f"at 1000 {line}")
+    slow.commands(("at 1000 power off", "at 1000 power on"))
     assert _tags(_queue(slow, 2, now_ns=2_000)) == [(2, 3_000)]
-    assert _drops(slow) == {"restart": 1}
+    assert drops_of(slow) == {"restart": 1}
 
 
 def test_frames_on_the_cable_are_lost_only_without_power_at_arrival(engine: SwitchEngine) -> None:
@@ -82,23 +70,22 @@ def test_frames_on_the_cable_are_lost_only_without_power_at_arrival(engine: Swit
     engine.command("at 800 power off")
     engine.command("at 1200 power on")
     assert [frame[-1] for _, _, frame in engine.advance(5_000)] == [2]
-    assert _drops(engine) == {"restart": 1}
+    assert drops_of(engine) == {"restart": 1}
 
 
-def test_power_loss_resets_registers_but_keeps_tables(stateful: SwitchEngine) -> None:
-    assert stateful.command("past") == "0"
-    stateful.command("register_write times 3 7")
-    stateful.command("table_add watched watch 2 =>")
-    stateful.command("meter_set_rates by_index 1 0.001:2 0.002:3")
-    rates = stateful.command("meter_get_rates by_index 1")
-    for line in ("power off", "power on"):
-        stateful.command(line)
-    assert stateful.command("register_read times 3") == "times[3]= 0"
-    assert stateful.command("table_num_entries watched") == "1"
-    assert stateful.command("meter_get_rates by_index 1") == rates
-    assert stateful.command("past") == "1"
-    stateful.command("power off")
-    lives = [stateful.command(f"past {life} register_read times 3") for life in range(2)]
+def test_power_loss_resets_registers_but_keeps_tables(switch: SwitchEngine) -> None:
+    assert switch.command("past") == "0"
+    switch.command("register_write times 3 7")
+    switch.command("table_add watched watch 2 =>")
+    switch.command("meter_set_rates by_index 1 0.001:2 0.002:3")
+    rates = switch.command("meter_get_rates by_index 1")
+    switch.commands(("power off", "power on"))
+    assert switch.command("register_read times 3") == "times[3]= 0"
+    assert switch.command("table_num_entries watched") == "1"
+    assert switch.command("meter_get_rates by_index 1") == rates
+    assert switch.command("past") == "1"
+    switch.command("power off")
+    lives = [switch.command(f"past {life} register_read times 3") for life in range(2)]
     assert lives == ["times[3]= 7", "times[3]= 0"]
 
 
@@ -111,7 +98,7 @@ def test_stalled_switch_neither_receives_nor_sends(slow: SwitchEngine) -> None:
     assert slow.advance(4_999) == []
     assert slow.statistics()["queued_packets"] == 3
     assert _tags(slow.advance(20_000)) == [(2, 6_000), (4, 5_000), (3, 7_000)]
-    assert (_drops(slow), slow.statistics()["queued_packets"]) == ({}, 0)
+    assert (drops_of(slow), slow.statistics()["queued_packets"]) == ({}, 0)
 
 
 def test_frames_keep_their_order_over_a_stall(engine: SwitchEngine) -> None:
@@ -137,7 +124,7 @@ def test_full_receive_ring_drops_frames(engine: SwitchEngine) -> None:
     engine.receive(3, steer(1, tag=9), 7)
     engine.command("at 50 stall off")
     assert _tags(engine.advance(100)) == [(0, 50), (1, 50), (9, 50)]
-    assert _drops(engine) == {"receive_ring": 3}
+    assert drops_of(engine) == {"receive_ring": 3}
 
 
 def test_macs_obey_pauses_during_a_stall(slow: SwitchEngine) -> None:
@@ -147,23 +134,21 @@ def test_macs_obey_pauses_during_a_stall(slow: SwitchEngine) -> None:
     slow.command("at 100 stall off")
     slow.advance(100)
     assert _tags(_queue(slow, 1, now_ns=200) + slow.advance(5_000)) == [(1, 640 + _FRAME_NS)]
-    assert (_drops(slow), slow.statistics()["pause_frames"]) == ({}, 1)
+    assert (drops_of(slow), slow.statistics()["pause_frames"]) == ({}, 1)
 
 
 def test_power_loss_drops_frames_in_receive_rings(engine: SwitchEngine) -> None:
     engine.command("stall on")
     engine.receive(0, steer(1, tag=1), 10)
-    for line in ("power off", "power on"):
-        engine.command(f"at 20 {line}")
+    engine.commands(("at 20 power off", "at 20 power on"))
     engine.receive(0, steer(1, tag=2), 30)
     engine.command("at 40 stall off")
     assert _tags(engine.advance(50)) == [(2, 40)]
-    assert _drops(engine) == {"restart": 1}
+    assert drops_of(engine) == {"restart": 1}
 
 
 def test_resuming_without_an_outage_has_no_effect(slow: SwitchEngine) -> None:
-    for line in ("stall off", "power on"):
-        slow.command(line)
+    slow.commands(("stall off", "power on"))
     assert _tags(_queue(slow, 1)) == [(1, _FRAME_NS)]
 
 
@@ -188,7 +173,7 @@ def test_neighbour_goes_on_during_a_stall() -> None:
         ("past 0 register_read", "too few: register_read REGISTER"),
     ],
 )
-def test_past_state_is_read_only(stateful: SwitchEngine, line: str, wrong: str) -> None:
-    stateful.command("power off")
+def test_past_state_is_read_only(switch: SwitchEngine, line: str, wrong: str) -> None:
+    switch.command("power off")
     with pytest.raises(CommandError, match=wrong):
-        stateful.command(line)
+        switch.command(line)

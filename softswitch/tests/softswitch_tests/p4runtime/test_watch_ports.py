@@ -2,40 +2,28 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of watch ports, with a switch in this process and ports whose state the test sets."""
 
-import json
-from collections.abc import Iterator
-
-import pytest
-
-from softswitch.build import build_library
 from softswitch.codegen.load.program import load_program
 from softswitch.engine import SwitchEngine
 from softswitch.p4runtime.entities import Entities
 from softswitch.p4runtime.info import Info
 from softswitch.p4runtime.messages import v1
+from softswitch_tests.codegen.documents import compiled
 from softswitch_tests.p4runtime.controller import INSERT, Names, exact, update
 from softswitch_tests.p4runtime.test_profiles import group, member
-from softswitch_tests.pipeline.harness import PROGRAMS
 
-PATH = PROGRAMS / "controlled.json"
-
-
-@pytest.fixture
-def engine() -> Iterator[SwitchEngine]:
-    with SwitchEngine(build_library(PATH)) as switch:
-        yield switch
+PROGRAM = "controlled"
 
 
-def contents(engine: SwitchEngine) -> list[list[int]]:
+def contents(switch: SwitchEngine) -> list[list[int]]:
     """Return the members of each group in the switch."""
-    lines = engine.command("act_prof_dump In.members").splitlines()
+    lines = switch.command("act_prof_dump In.members").splitlines()
     return [[int(word) for word in line.split()[2:]] for line in lines if line.startswith("group")]
 
 
-def test_members_leave_groups_while_their_watch_port_is_down(engine: SwitchEngine, names: Names) -> None:
+def test_members_leave_groups_while_their_watch_port_is_down(switch: SwitchEngine, names: Names) -> None:
     ports = {1: True, 2: False}
-    info = Info(names.p4info, load_program(json.loads(PATH.read_bytes()), PATH.name))
-    entities = Entities(engine, info, ports.get)
+    info = Info(names.p4info, load_program(compiled(PROGRAM), PROGRAM))
+    entities = Entities(switch, info, ports.get)
     for number in (1, 2):
         entities.write(update(INSERT, action_profile_member=member(names, number, number)))
     watching = group(names, 4, (1, 1), (2, 2))
@@ -43,13 +31,13 @@ def test_members_leave_groups_while_their_watch_port_is_down(engine: SwitchEngin
     assert not entities.profiles.watches_ports
     entities.write(update(INSERT, action_profile_group=watching))
     assert entities.profiles.watches_ports
-    assert contents(engine) == [[0]]
+    assert contents(switch) == [[0]]
     ports[2] = True
     entities.profiles.follow_ports()
-    assert contents(engine) == [[0, 1, 2]]
+    assert contents(switch) == [[0, 1, 2]]
     ports[2] = False
     entities.profiles.follow_ports()
-    assert contents(engine) == [[0]]
+    assert contents(switch) == [[0]]
     entities.write(update(v1.Update.DELETE, action_profile_group=watching))
     shot = v1.TableAction()
     for port in (1, 2):
@@ -58,4 +46,4 @@ def test_members_leave_groups_while_their_watch_port_is_down(engine: SwitchEngin
     for number in (1, 2):
         entities.write(update(v1.Update.DELETE, action_profile_member=member(names, number, 0)))
     entities.write(update(INSERT, table_entry=names.entry("In.spread", [exact(1)], shot)))
-    assert contents(engine) == [[0]]
+    assert contents(switch) == [[0]]

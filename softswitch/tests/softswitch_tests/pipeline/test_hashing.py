@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from softswitch.engine import SwitchEngine
-from softswitch_tests.pipeline.harness import sent
+from softswitch_tests.pipeline.harness import crc16, sent
 from softswitch_tests.pipeline.test_l3 import checksum
-from softswitch_tests.pipeline.test_stateful import crc16
 
 PROGRAM = "hashing"
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from softswitch.engine import CommandError, SwitchEngine
-from softswitch_tests.pipeline.harness import sent, switch_with
+from softswitch_tests.pipeline.harness import crc16, sent, switch_with
 
 PROGRAM = "stateful"
 
@@ -73,16 +73,6 @@ def test_random_numbers_stay_in_range_and_repeat_with_the_seed() -> None:
             draws.append([int.from_bytes(sent(switch, request(4))[1][5:11], "big") for _ in range(50)])
     assert draws[0] == draws[1] != draws[2]
     assert all(100 <= n <= 200 for n in draws[0]) and len(set(draws[0])) > 20
-
-
-def crc16(data: bytes) -> int:
-    """Return CRC-16/ARC, computed bit by bit."""
-    crc = 0
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ 0xA001 if crc & 1 else crc >> 1
-    return crc
 
 
 def test_selector_picks_the_member_the_hash_names(switch: SwitchEngine) -> None:

@@ -20,8 +20,8 @@ from softswitch.thrift.refusals import (
     TableCode,
     ValueSetCode,
 )
-from softswitch_tests.control.test_crc_commands import FIELDS, crc, hashed
-from softswitch_tests.pipeline.harness import PROGRAMS
+from softswitch_tests.control.test_crc_commands import FIELDS, hashed
+from softswitch_tests.pipeline.harness import PROGRAMS, crc
 from softswitch_tests.pipeline.test_hashing import packed
 from softswitch_tests.pipeline.test_l3 import ipv4_frame
 from softswitch_tests.thrift.conftest import ThriftSwitch
