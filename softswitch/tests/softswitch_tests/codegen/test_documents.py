@@ -13,7 +13,7 @@ from softswitch.codegen.ir.source import CodegenError
 from softswitch.codegen.load.document import read_document
 from softswitch.stf.program import ProgramNames
 from softswitch.thrift.program import Program
-from softswitch_tests.codegen.documents import changed, compiled, constant, program, switch
+from softswitch_tests.codegen.documents import assign, changed, compiled, constant, field, program, switch, written
 from softswitch_tests.pipeline.test_l3 import ipv4_frame
 
 
@@ -69,38 +69,37 @@ def test_all_readers_accept_a_line_break_in_a_string(tmp_path: Path) -> None:
     assert "In.routes" in Program(source, "l3").tables
 
 
+def versioned(version: list[int] | None, *primitives: dict[str, Any]) -> dict[str, Any]:
+    """Return a program of a version, or without one."""
+    return {**program(*primitives), "__meta__": {"version": version} if version else None}
+
+
 @pytest.mark.parametrize("version", [None, [2, 0], [2, 5], [2, 17], [2, 18], [2, 24]])
 def test_old_programs_and_programs_without_a_version_are_read(version: Any, tmp_path: Path) -> None:
-    document = {**program(), "__meta__": {"version": version}}
-    path = tmp_path / "old.json"
-    path.write_text(json.dumps(document if version else program() | {"__meta__": None}))
+    path = written(tmp_path, versioned(version))
     assert "sw_program" in generate(path)
     assert list(Program(path.read_bytes(), "old").tables) == ["t"]
 
 
 @pytest.mark.parametrize(("version", "state"), [(None, "has no version"), ([2, 7], "has version 2.7")])
 def test_a_refused_old_program_is_told_which_compiler_it_needs(version: Any, state: str, tmp_path: Path) -> None:
-    primitive = {"op": "teleport", "parameters": []}
-    path = tmp_path / "old.json"
-    path.write_text(json.dumps(program(primitive) | {"__meta__": {"version": version} if version else None}))
+    document = versioned(version, {"op": "teleport", "parameters": []})
     with pytest.raises(
         CodegenError, match=rf"'teleport'.* at \$\.actions\[0\].*; the JSON {state}: p4c 1\.2\.0 or newer"
     ):
-        generate(path)
+        generate(written(tmp_path, document))
 
 
 def test_tables_of_old_versions_name_their_actions(tmp_path: Path) -> None:
     document = program()
     table = document["pipelines"][0]["tables"][0]
     del table["action_ids"], table["default_entry"]
-    path = tmp_path / "old.json"
-    path.write_text(json.dumps(document))
+    path = written(tmp_path, document)
     assert [action.name for action in Program(path.read_bytes(), "old").tables["t"].actions] == ["act"]
     assert list(ProgramNames.load(path).tables["t"].actions) == ["act"]
     table["actions"] = ["other"]
-    path.write_text(json.dumps(document))
     with pytest.raises(CodegenError, match=r"unknown action 'other' at \$\.pipelines\[0\]\.tables\[0\]\.actions\[0\]"):
-        generate(path)
+        generate(written(tmp_path, document))
 
 
 def test_checksums_without_a_calculation_cover_their_header(tmp_path: Path) -> None:
@@ -128,32 +127,27 @@ def test_checksums_without_a_calculation_cover_their_header(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("member", ["header_types", "headers", "parsers", "actions", "pipelines"])
 def test_other_json_is_no_program(member: str, tmp_path: Path) -> None:
-    path = tmp_path / "other.json"
     document = program()
     del document[member]
-    path.write_text(json.dumps(document))
     with pytest.raises(CodegenError, match=rf"missing member '{member}' at \$"):
-        generate(path)
-    document = program()
-    document["headers"][0]["name"] = "other_metadata"
-    path.write_text(json.dumps(document))
+        generate(written(tmp_path, document))
+
+
+def test_other_standard_metadata_is_no_program(tmp_path: Path) -> None:
+    document = changed(program(), ("headers", 0, "name"), "other_metadata")
     with pytest.raises(CodegenError, match=r"no field 'standard_metadata\.ingress_port'.* at \$\.headers"):
-        generate(path)
+        generate(written(tmp_path, document))
 
 
 def test_numbers_may_have_a_fraction_of_zero(tmp_path: Path) -> None:
-    document = program({"op": "assign", "parameters": [{"type": "field", "value": ["m", "n"]}, constant(1)]})
+    document = program(assign(field("m", "n"), constant(1)))
     document["header_types"][1]["fields"][0][1] = 32.0
-    path = tmp_path / "real.json"
-    path.write_text(json.dumps(document))
-    assert "sw_program" in generate(path)
+    assert "sw_program" in generate(written(tmp_path, document))
 
 
 def test_a_constant_in_a_list_of_preserved_fields_changes_nothing(tmp_path: Path) -> None:
     """p4c writes one for clone3(..., 99): there is no field that the clone could keep."""
-    path, document = tmp_path / "again.json", compiled("again")
-    generated = []
-    for elements in (document["field_lists"][1]["elements"], [constant(99), *document["field_lists"][1]["elements"]]):
-        path.write_text(json.dumps(changed(document, ("field_lists", 1, "elements"), elements)), encoding="utf-8")
-        generated.append(generate(path))
-    assert generated[0] == generated[1]
+    document = compiled("again")
+    generated = generate(written(tmp_path, document))
+    document["field_lists"][1]["elements"].insert(0, constant(99))
+    assert generate(written(tmp_path, document)) == generated

@@ -58,38 +58,23 @@ def value_of(engine: SwitchEngine, now_ns: int = 5_000_000) -> list[tuple[int, i
     return [(port, int.from_bytes(frame[:8], "big")) for port, _, frame in departures]
 
 
-def grouped(engine: SwitchEngine) -> None:
-    for line in ("mc_mgrp_create 1", "mc_node_create 7 1 2", "mc_node_associate 1 0"):
-        engine.command(line)
-
-
-def test_mcast_grp_and_egress_rid(tmp_path: Path) -> None:
-    document = p4_14(
-        assign(field("intrinsic_metadata", "mcast_grp"), constant(1)), egress=field("intrinsic_metadata", "egress_rid")
-    )
-    with switch(tmp_path, document) as engine:
-        grouped(engine)
-        assert value_of(engine) == [(1, 7), (2, 7)]
-
-
-def test_narrow_fields_are_cut(tmp_path: Path) -> None:
-    """BMv2's packet_redirect.json has egress_rid of 4 bits: 0x17 becomes 7."""
-    narrow = [["mcast_grp", 4], ["egress_rid", 4]]
-    document = p4_14(
-        assign(field("intrinsic_metadata", "mcast_grp"), constant(0x11)),
-        egress=field("intrinsic_metadata", "egress_rid"),
-        intrinsic_metadata=narrow,
-    )
-    with switch(tmp_path, document) as engine:
-        for line in ("mc_mgrp_create 1", "mc_node_create 23 1 2", "mc_node_associate 1 0"):
-            engine.command(line)
+@pytest.mark.parametrize(
+    ("group", "rid", "structs"),
+    [(1, 7, {}), (0x11, 0x17, {"intrinsic_metadata": [["mcast_grp", 4], ["egress_rid", 4]]})],
+    ids=["wide", "narrow"],
+)
+def test_mcast_grp_and_egress_rid(group: int, rid: int, structs: dict[str, Any], tmp_path: Path) -> None:
+    """Narrow fields are cut: BMv2's packet_redirect.json has egress_rid of 4 bits, so that 0x17 becomes 7."""
+    mcast_grp, egress_rid = (field("intrinsic_metadata", name) for name in ("mcast_grp", "egress_rid"))
+    with switch(tmp_path, p4_14(assign(mcast_grp, constant(group)), egress=egress_rid, **structs)) as engine:
+        engine.commands(("mc_mgrp_create 1", f"mc_node_create {rid} 1 2", "mc_node_associate 1 0"))
         assert value_of(engine) == [(1, 7), (2, 7)]
 
 
 def test_drop_forgets_the_group(tmp_path: Path) -> None:
     document = p4_14(assign(field("intrinsic_metadata", "mcast_grp"), constant(1)), {"op": "drop", "parameters": []})
     with switch(tmp_path, document) as engine:
-        grouped(engine)
+        engine.commands(("mc_mgrp_create 1", "mc_node_create 7 1 2", "mc_node_associate 1 0"))
         assert value_of(engine) == []
 
 
@@ -184,7 +169,10 @@ def test_primitives_of_p4_14_compilers(op: str, tmp_path: Path) -> None:
 
 
 def test_results_of_p4_14_primitives_are_cut_to_the_field(tmp_path: Path) -> None:
-    document = program(assign(PORT, constant(3)), {"op": "add_to_field", "parameters": [PORT, constant(512)]})
-    document["actions"][0]["primitives"].append(assign(field("m", "n"), operation("+", PORT, constant(0))))
+    document = program(
+        assign(PORT, constant(3)),
+        {"op": "add_to_field", "parameters": [PORT, constant(512)]},
+        assign(field("m", "n"), operation("+", PORT, constant(0))),
+    )
     with switch(tmp_path, document) as engine:
         assert [out for out, _, _ in engine.step(1, FRAME, 0)] == [3]
