@@ -2,13 +2,10 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests of commands on tables, action profiles, registers, counters and meters; tests/softswitch/thrift has more."""
 
-from contextlib import closing
-
 import pytest
 
-from softswitch.build import build_library
 from softswitch.engine import CommandError, SwitchEngine
-from softswitch_tests.pipeline.harness import PROGRAMS
+from softswitch_tests.pipeline.harness import switch_with
 
 FILTER_KEYS = "00:11:22:33:44:55 2001:db8::1&&&ffff:: 100->200 17"
 
@@ -86,6 +83,11 @@ def test_entry_is_added(engine: SwitchEngine, line: str) -> None:
         ("port_rate 1", "too few"),
         ("port_delay 1 -5", "delay '-5' is not a number"),
         ("port_mac_control 1 maybe", "'maybe'"),
+        ("port_queues 1 3 0 1500", "count '0' is below 1"),
+        ("port_queues 1 3 129 1500", "count '129' is above 128"),
+        ("port_queues 1 3 many 1500", "count 'many' is not a number"),
+        ("port_queues 1 8 2 1500", "priority '8' is above 7"),
+        ("port_queues 1 3 2 0", "quantum '0' is below 1"),
         ("memory_limit lots", "limit 'lots' is not a number"),
         ("set_queue_rate 100 1 0", "use set_queue_rate PACKETS_PER_S PORT, or port_rate PORT BITS_PER_S"),
         ("set_queue_rate 1000000001", "rate '1000000001' is above 1000000000"),
@@ -165,18 +167,12 @@ def test_dump_shows_priorities_and_members(engine: SwitchEngine) -> None:
     engine.command("table_modify filter drop 0")
     assert engine.command("table_dump filter").splitlines()[0] == f"entry 0: {FILTER_KEYS} => Main.drop priority 10"
     assert engine.command("act_prof_dump spread") == ""
-    for line in ("act_prof_create_member spread forward 1 0", "act_prof_create_member spread drop"):
-        engine.command(line)
-    engine.command("act_prof_create_group spread")
-    engine.command("act_prof_create_group spread")
+    engine.commands(("act_prof_create_member spread forward 1 0", "act_prof_create_member spread drop"))
+    engine.commands(("act_prof_create_group spread", "act_prof_create_group spread"))
     engine.command("act_prof_add_member_to_group spread 1 1")
     engine.command("act_prof_modify_member spread forward 1 => 2 0")
     engine.command("act_prof_delete_member spread 0")
-    assert engine.command("act_prof_dump spread").splitlines() == [
-        "member 1: Main.forward 2 0",
-        "group 0:",
-        "group 1: 1",
-    ]
+    assert engine.command("act_prof_dump spread") == "member 1: Main.forward 2 0\ngroup 0:\ngroup 1: 1"
 
 
 def test_reset_undoes_commands_on_the_program(engine: SwitchEngine) -> None:
@@ -215,9 +211,8 @@ def test_reset_undoes_commands_on_the_program(engine: SwitchEngine) -> None:
 
 @pytest.mark.parametrize("line", ["table_add tbl_stateful36 stateful36", "table_add tbl_stateful36 stateful36 =>"])
 def test_an_entry_without_a_key_is_refused_with_the_command_for_the_default(line: str) -> None:
-    library = build_library(PROGRAMS / "stateful.json")
-    with closing(SwitchEngine(library)) as engine, pytest.raises(CommandError) as caught:
-        engine.command(line)
+    with switch_with("stateful") as switch, pytest.raises(CommandError) as caught:
+        switch.command(line)
     assert str(caught.value) == (
         "table_add: table tbl_stateful36 has no keys, so it has no entries; "
         "type table_set_default tbl_stateful36 ACTION PARAMETER..."

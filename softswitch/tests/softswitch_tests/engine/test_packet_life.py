@@ -17,7 +17,7 @@ from softswitch_tests.programs.steered import (
 )
 
 FAMILY_PASS_LIMIT = 1 << 14
-NORMAL, INGRESS_CLONE, EGRESS_CLONE, RECIRCULATED, REPLICATION, RESUBMITTED = 0, 1, 2, 4, 5, 6
+NORMAL, INGRESS_CLONE, EGRESS_CLONE, REPLICATION = 0, 1, 2, 5
 
 
 def test_unicast_leaves_by_egress_spec(engine: SwitchEngine) -> None:
@@ -65,8 +65,7 @@ def test_ingress_clone_is_the_packet_as_received(engine: SwitchEngine) -> None:
 
 
 def test_clone_of_a_session_with_a_delay_reaches_its_queue_later(engine: SwitchEngine) -> None:
-    for line in ("mirroring_add 5 3", "mirroring_delay 5 700000", "mirroring_add 6 4"):
-        engine.command(line)
+    engine.commands(("mirroring_add 5 3", "mirroring_delay 5 700000", "mirroring_add 6 4"))
     assert engine.command("mirroring_get 5") == "port=3 delay_ns=700000"
     assert [port for port, _, _ in engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=5), 0)] == [2]
     out = engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=6), 100_000)
@@ -80,8 +79,7 @@ def test_clone_of_a_session_with_a_delay_reaches_its_queue_later(engine: SwitchE
 
 def test_delayed_clones_wait_during_a_stall_and_are_lost_with_the_power(engine: SwitchEngine) -> None:
     """A delayed copy is held by the switch like a queued packet."""
-    for line in ("mirroring_add 5 3", "mirroring_delay 5 1000"):
-        engine.command(line)
+    engine.commands(("mirroring_add 5 3", "mirroring_delay 5 1000"))
     for at_ns in (0, 10_000):
         engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=5), at_ns)
         engine.command("stall on")
@@ -93,8 +91,7 @@ def test_delayed_clones_wait_during_a_stall_and_are_lost_with_the_power(engine: 
 
 
 def test_session_delay_survives_changes_of_the_session(engine: SwitchEngine) -> None:
-    for line in ("mirroring_delay 5 10", "mirroring_add 5 3", "mirroring_delete 5", "mirroring_add 5 4"):
-        engine.command(line)
+    engine.commands(("mirroring_delay 5 10", "mirroring_add 5 3", "mirroring_delete 5", "mirroring_add 5 4"))
     assert engine.command("mirroring_get 5") == "port=4 delay_ns=10"
     with pytest.raises(CommandError, match="above"):
         engine.command("mirroring_delay 32768 10")
@@ -119,8 +116,7 @@ def test_clone_without_a_session_goes_nowhere(engine: SwitchEngine) -> None:
     ("session", "alone"), [("mirroring_add_mc 5 7", []), ("mirroring_add_port_and_mgrp 5 3 7", [3])]
 )
 def test_clone_to_a_multicast_group(session: str, alone: list[int], engine: SwitchEngine) -> None:
-    for line in ("mc_mgrp_create 7", "mc_node_create 3 4 5", "mc_node_associate 7 0", session):
-        engine.command(line)
+    engine.commands(("mc_mgrp_create 7", "mc_node_create 3 4 5", "mc_node_associate 7 0", session))
     out = engine.step(1, steer(2, ops=Op.CLONE_INGRESS, session=5), 0)
     assert sorted((port, report(frame).instance_type, report(frame).rid) for port, _, frame in out) == [
         (2, NORMAL, 0),
@@ -132,15 +128,12 @@ def test_clone_to_a_multicast_group(session: str, alone: list[int], engine: Swit
 
 def test_multicast_replicates_to_nodes_and_lags(engine: SwitchEngine) -> None:
     """Each port of a node gets a copy with the node's rid; each LAG gets a copy through BMv2's choice of member."""
-    for line in (
-        "mc_mgrp_create 7",
-        "mc_node_create 10 1 2",
-        "mc_node_create 20 3 | 0",
-        "mc_set_lag_membership 0 6 7 8",
-        "mc_node_associate 7 0",
-        "mc_node_associate 7 1",
-    ):
-        engine.command(line)
+    engine.commands(
+        (
+            *("mc_mgrp_create 7", "mc_node_create 10 1 2", "mc_node_create 20 3 | 0", "mc_set_lag_membership 0 6 7 8"),
+            *("mc_node_associate 7 0", "mc_node_associate 7 1"),
+        )
+    )
     out = engine.step(1, steer(9, ops=Op.MULTICAST, group=7), 0)
     assert sorted((port, report(f).rid, report(f).instance_type) for port, _, f in out) == [
         (1, 10, REPLICATION),
@@ -182,8 +175,7 @@ def spreading() -> bytes:
 
 
 def test_copies_that_copy_themselves_for_ever_end(engine: SwitchEngine) -> None:
-    for line in ("mc_mgrp_create 1", "mc_node_create 7 2 3 4", "mc_node_associate 1 0"):
-        engine.command(line)
+    engine.commands(("mc_mgrp_create 1", "mc_node_create 7 2 3 4", "mc_node_associate 1 0"))
     for packets in (1, 2):
         assert engine.step(1, spreading(), 0) == []
         statistics = engine.statistics()
@@ -198,8 +190,7 @@ def test_copies_that_copy_themselves_for_ever_end(engine: SwitchEngine) -> None:
 def test_many_copies_may_recirculate(engine: SwitchEngine) -> None:
     """A copy for each of 64 ports, each of which recirculates 255 times, is within the limit."""
     ports = " ".join(map(str, range(64)))
-    for line in ("mc_mgrp_create 1", f"mc_node_create 7 {ports}", "mc_node_associate 1 0"):
-        engine.command(line)
+    engine.commands(("mc_mgrp_create 1", f"mc_node_create 7 {ports}", "mc_node_associate 1 0"))
     frame = steer(2, ops=Op.RECIRCULATE | Op.MULTICAST, group=1, second=RECIRCULATION_PORT, flags=Flag.FOR_EVER)
     assert engine.step(1, frame, 0) == []
     assert engine.statistics()["recirculated"] == 64 * 257

@@ -26,7 +26,6 @@ from softswitch_tests.programs import steered
 
 PATIENCE_S = 20.0
 TYPE_PLACE = 12
-TAG_BYTES = 4
 ETH_P_ALL = 3
 _CLONE_NEWNET = 0x40000000
 _SOL_PACKET = 263

@@ -63,8 +63,7 @@ def test_a_frame_counts_when_its_transmission_begins() -> None:
 def test_frames_that_a_dead_link_loses_have_a_row_of_their_own() -> None:
     """Two frames of 1,000 B are sent on the dead link of port 1, and one of 800 B would arrive on the one of port 2."""
     with SwitchEngine(steered.library(), sample_ns=1_000, link_sample_ns=2_000) as engine:
-        for line in ("port_rate 1 80000000000", "port_link 1 down", "port_link 2 down"):
-            engine.command(line)
+        engine.commands(("port_rate 1 80000000000", "port_link 1 down", "port_link 2 down"))
         for port, size in ((0, 1_000), (0, 1_000), (2, 800)):
             engine.step(port, steer(1, size), 500)
         engine.advance(1_900)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Tests of classes with several queues: turns by bytes, pauses of single queues, depths and the command."""
+"""Tests of classes with several queues: turns by bytes, pauses of single queues, and depths."""
 
 from collections import Counter
 
@@ -9,9 +9,8 @@ import pytest
 from softswitch.engine import SwitchEngine
 from softswitch_tests.programs import steered
 from softswitch_tests.programs.steered import steer
+from softswitch_tests.traffic_manager.test_pause import QUANTUM_NS, RATE_BPS, priority_pause
 
-RATE_BPS = 8_000_000_000
-QUANTUM_NS = 512 * 1_000_000_000 // RATE_BPS
 UNIT_NS = 64 * QUANTUM_NS
 CLASS = 3
 
@@ -93,8 +92,7 @@ def test_resume_ends_the_pause_of_its_queue_only(wire: SwitchEngine) -> None:
 
 
 def test_pause_of_the_class_holds_all_its_queues(wire: SwitchEngine) -> None:
-    frame = bytes.fromhex("0180c2000001 020000000001 8808 0101 0008 0000 0000 0000 0064").ljust(60, b"\0")
-    wire.step(1, frame, 0)
+    wire.step(1, priority_pause({CLASS: 100}), 0)
     wire.receive(0, steer(1, 1000, class_=CLASS, queue=2), 0)
     assert [due for _, due, _ in wire.advance(100_000)] == [100 * QUANTUM_NS + 1_000]
 
@@ -143,21 +141,6 @@ def test_frames_that_wait_stay_in_their_queues_when_the_number_changes(wire: Swi
     wire.receive(0, steer(1, 1000, class_=CLASS, queue=1, tag=9), 10)
     assert [tag for tag, _ in departures(wire, 100_000)] == [1, 2, 9]
     assert wire.statistics()["queued_packets"] == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        ("1 3 0 1500", "count '0' is below 1"),
-        ("1 3 129 1500", "count '129' is above 128"),
-        ("1 3 many 1500", "count 'many' is not a number"),
-        ("1 8 2 1500", "priority '8' is above 7"),
-        ("1 3 2 0", "quantum '0' is below 1"),
-    ],
-)
-def test_wrong_numbers_of_queues_are_refused(engine: SwitchEngine, words: str, complaint: str) -> None:
-    with pytest.raises(Exception, match=complaint):
-        engine.command(f"port_queues {words}")
 
 
 def test_settings_of_a_port_repeat_its_queues(wire: SwitchEngine) -> None:
