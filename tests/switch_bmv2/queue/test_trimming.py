@@ -8,10 +8,7 @@ of headers full returns to its sender.
 
 from __future__ import annotations
 
-import pytest
-
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
-from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.addresses import parse_mac
 from sfc_testbed.wire.constants import DSCP_RETURNED, TRIMMED_FRAME_BYTES
 from sfc_testbed.wire.counters import TrimEvent
@@ -19,7 +16,6 @@ from sfc_testbed.wire.ipv4 import unpack_header
 from sfc_testbed.wire.roce.packets import IP_OFFSET
 from tests.switch_bmv2.bench_switch import FRAME, STAR, BenchSwitch, Departure, bench_switch
 
-CLOS = shape("clos", {"tors": 2, "spines": 4, "hosts_per_tor": 2}).build()
 HEADER_QUEUE = 1_200
 TRIMMING = SwitchSettings(trim_queue_bytes=2 * FRAME, header_queue_bytes=HEADER_QUEUE)
 MOST_HEADERS = HEADER_QUEUE // TRIMMED_FRAME_BYTES
@@ -78,11 +74,3 @@ def test_packets_that_cannot_be_trimmed_are_dropped() -> None:
         switch.burst("h1", "h4", WHOLE)
         switch.send(bytes(frame), 2, 0)
         assert switch.counts().drops == {"data_queue_full": 1}
-
-
-@pytest.mark.parametrize(("load_balancing", "ports"), [("ecmp", 1), ("spray", 4)])
-def test_packets_of_a_flow_are_sprayed_over_all_paths_or_keep_one(load_balancing: str, ports: int) -> None:
-    with bench_switch(CLOS, "tor1", SwitchSettings(load_balancing=load_balancing)) as switch:
-        frame = switch.data("h1", "h4")
-        departures = [departure for number in range(40) for departure in switch.send(frame, 1, number * 1_000_000)]
-        assert len({departure.port for departure in departures + switch.run_dry()}) == ports
