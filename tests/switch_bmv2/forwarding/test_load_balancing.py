@@ -41,14 +41,23 @@ def _port(switch: BenchSwitch, at_ns: int, **packet: Any) -> int:
     return port
 
 
-def _ports(switch: BenchSwitch, packets: int, gap_ns: int = MODEL_US, **packet: Any) -> list[int]:
-    return [_port(switch, number * gap_ns, **packet) for number in range(packets)]
+def _ports(switch: BenchSwitch, packets: int, gap_ns: int = MODEL_US, *, begin_ns: int = 0, **packet: Any) -> list[int]:
+    return [_port(switch, begin_ns + number * gap_ns, **packet) for number in range(packets)]
 
 
 def _fill(switch: BenchSwitch, depths_bytes: Sequence[int]) -> None:
     """Pretend that the uplinks hold these numbers of bytes."""
     for port, depth_bytes in zip(UPLINKS, depths_bytes, strict=True):
         switch.engine.command(f"register_write port_bytes {port} {depth_bytes}")
+
+
+def _ports_at_depths(switch: BenchSwitch, packets: int, depths_bytes: Sequence[int]) -> list[int]:
+    """Return the ports of packets that all find the same queues."""
+    ports = []
+    for number in range(packets):
+        _fill(switch, depths_bytes)
+        ports.append(_port(switch, number * MODEL_US))
+    return ports
 
 
 @pytest.mark.parametrize("name", ["spray", "round-robin", "drill", "adaptive"])
@@ -132,10 +141,7 @@ def test_adaptive_takes_the_least_queued_port(shortest: int) -> None:
 
 def test_adaptive_decides_between_equal_ports_by_chance() -> None:
     with _tor("adaptive") as switch:
-        ports = []
-        for number in range(300):
-            _fill(switch, [7_000, 3_000, 3_000, 3_000])
-            ports.append(_port(switch, number * MODEL_US))
+        ports = _ports_at_depths(switch, 300, [7_000, 3_000, 3_000, 3_000])
     assert set(ports) == {4, 5, 6}
     assert min(Counter(ports).values()) > 65
 
@@ -155,10 +161,7 @@ def test_drill_samples_two_ports_and_remembers_the_best() -> None:
     shares = {}
     for memory in (0, 1):
         with _tor("drill", drill_memory=memory) as switch:
-            ports = []
-            for number in range(200):
-                _fill(switch, [9_000, 8_000, 1_000, 7_000])
-                ports.append(_port(switch, number * MODEL_US))
+            ports = _ports_at_depths(switch, 200, [9_000, 8_000, 1_000, 7_000])
         shares[memory] = ports.count(5) / len(ports)
         assert ports.count(3) < 60  # the longest port is taken only if nothing shorter is compared
     assert shares[1] > 0.95
@@ -167,10 +170,7 @@ def test_drill_samples_two_ports_and_remembers_the_best() -> None:
 
 def test_drill_with_one_sample_and_no_memory_is_random() -> None:
     with _tor("drill", drill_samples=1, drill_memory=0) as switch:
-        ports = []
-        for number in range(200):
-            _fill(switch, [9_000, 8_000, 1_000, 7_000])
-            ports.append(_port(switch, number * MODEL_US))
+        ports = _ports_at_depths(switch, 200, [9_000, 8_000, 1_000, 7_000])
     assert min(Counter(ports).values()) > 25
 
 
@@ -187,13 +187,21 @@ def test_a_smaller_group_is_used_at_once(name: str) -> None:
             parameters = row.split("next_hop ")[1]
             switch.engine.command(f"table_add ecmp_members next_hop {group} {member} => {parameters}")
         switch.engine.command(f"table_modify ipv4_lpm ecmp 2 => {group} 2")
-        after = [_port(switch, (100 + number) * MODEL_US) for number in range(40)]
+        after = _ports(switch, 40, begin_ns=100 * MODEL_US)
     assert len(set(before)) > 1 or name in ("conga", "drill")
     assert set(after) <= {5, 6}
 
 
 def _identification(frame: bytes) -> int:
     return int.from_bytes(frame[IDENTIFICATION], "big")
+
+
+def _with_identification(frame: bytes, word: int) -> bytes:
+    content = bytearray(frame)
+    content[IDENTIFICATION] = word.to_bytes(2, "big")
+    content[CHECKSUM] = bytes(2)
+    content[CHECKSUM] = checksum(bytes(content[14:34])).to_bytes(2, "big")
+    return bytes(content)
 
 
 def _fields(frame: bytes) -> tuple[int, int, int, tuple[int, int] | None]:
@@ -205,14 +213,11 @@ def _fields(frame: bytes) -> tuple[int, int, int, tuple[int, int] | None]:
 
 def _from_spine(switch: BenchSwitch, *, uplink: int, load: int, feedback: tuple[int, int] | None, at_ns: int) -> bytes:
     """Deliver a packet of h3 with CONGA's fields at the ToR of h1, and return it as it leaves to h1."""
-    frame = bytearray(switch.data("h3", "h1", opcode=Opcode.ACKNOWLEDGE))
     word = 1 << 15 | uplink << 11 | load << 8
     if feedback is not None:
         word |= 1 << 7 | feedback[0] << 3 | feedback[1]
-    frame[IDENTIFICATION] = word.to_bytes(2, "big")
-    frame[CHECKSUM] = bytes(2)
-    frame[CHECKSUM] = checksum(bytes(frame[14:34])).to_bytes(2, "big")
-    [departure] = switch.send(bytes(frame), UPLINKS[0], at_ns)
+    frame = _with_identification(switch.data("h3", "h1", opcode=Opcode.ACKNOWLEDGE), word)
+    [departure] = switch.send(frame, UPLINKS[0], at_ns)
     return departure.frame
 
 
@@ -252,30 +257,26 @@ def test_conga_avoids_uplinks_whose_path_is_reported_as_loaded() -> None:
     with _tor("conga", flowlet_gap_ns=0, conga_tau_ns=1_000) as switch:
         for uplink in (0, 1, 3):
             _from_spine(switch, uplink=0, load=0, feedback=(uplink, 6), at_ns=uplink * MODEL_US)
-        assert set(_ports_from(switch, 20, 10 * MODEL_US)) == {5}
+        assert set(_ports(switch, 20, begin_ns=10 * MODEL_US)) == {5}
         _from_spine(switch, uplink=0, load=0, feedback=(2, 7), at_ns=40 * MODEL_US)
-        assert 5 not in _ports_from(switch, 20, 41 * MODEL_US)
-
-
-def _ports_from(switch: BenchSwitch, packets: int, begin_ns: int) -> list[int]:
-    return [_port(switch, begin_ns + number * MODEL_US) for number in range(packets)]
+        assert 5 not in _ports(switch, 20, begin_ns=41 * MODEL_US)
 
 
 def test_a_report_fades_if_it_is_not_renewed() -> None:
     with _tor("conga", flowlet_gap_ns=0, conga_tau_ns=1_000, conga_aging_ns=100_000) as switch:
         for uplink in range(3):
             _from_spine(switch, uplink=0, load=0, feedback=(uplink, 7), at_ns=uplink * MODEL_US)
-        assert set(_ports_from(switch, 5, 10 * MODEL_US)) == {6}
+        assert set(_ports(switch, 5, begin_ns=10 * MODEL_US)) == {6}
         _from_spine(switch, uplink=0, load=0, feedback=(3, 2), at_ns=250 * MODEL_US)
         # 7 after two periods is 1, which is less than 2
-        assert 6 not in _ports_from(switch, 5, 251 * MODEL_US)
+        assert 6 not in _ports(switch, 5, begin_ns=251 * MODEL_US)
 
 
 def test_conga_measures_its_own_links() -> None:
     """An uplink at its full rate has the largest load, which its packets carry, and loses the load within some tau."""
     settings = SwitchSettings(load_balancing="conga", conga_tau_ns=10_000)
-    one_uplink = [f"register_write member_ports {3 << 5 | member} 3" for member in range(4)]
-    with bench_switch(CLOS, "tor1", settings, tuple(one_uplink)) as switch:
+    one_uplink = tuple(f"register_write member_ports {3 << 5 | member} 3" for member in range(4))
+    with bench_switch(CLOS, "tor1", settings, one_uplink) as switch:
         rate_bps = DILATION.wall_bps(CLOS.ports["tor1"][UPLINKS[0] - 1].rate_bps)
         wire_ns = (FRAME + WIRE_OVERHEAD) * 8 * 1_000_000_000 // rate_bps
         frames = [switch.send(switch.data("h1", "h3"), 1, number * wire_ns) for number in range(2_000)]
@@ -289,15 +290,12 @@ def test_conga_measures_its_own_links() -> None:
 
 def test_a_spine_raises_the_load_of_a_packet_and_never_lowers_it() -> None:
     settings = SwitchSettings(load_balancing="conga")
-    with bench_switch(CLOS, "spine1", settings, ()) as spine, _tor("conga") as tor:
-        frame = bytearray(tor.send(tor.data("h1", "h3"), 1, 0)[0].frame)
+    with bench_switch(CLOS, "spine1", settings) as spine, _tor("conga") as tor:
+        frame = tor.send(tor.data("h1", "h3"), 1, 0)[0].frame
         port = next(port.number for port in CLOS.ports["spine1"] if port.peer.node == "tor2")
         for carried, measured, expected in ((0, 4, 4), (6, 4, 6)):
-            word = _identification(bytes(frame)) & ~(7 << 8) | carried << 8
-            frame[IDENTIFICATION] = word.to_bytes(2, "big")
-            frame[CHECKSUM] = bytes(2)
-            frame[CHECKSUM] = checksum(bytes(frame[14:34])).to_bytes(2, "big")
+            loaded = _with_identification(frame, _identification(frame) & ~(7 << 8) | carried << 8)
             spine.engine.command(f"register_write conga_load {port} {(measured << 25 | 1 << 24) << 48}")
-            [departure] = spine.send(bytes(frame), 1, carried * MODEL_US)
+            [departure] = spine.send(loaded, 1, carried * MODEL_US)
             assert _fields(departure.frame)[2] == expected
     assert conga_link(settings, port, 10**11, DILATION).keys == (port,)
