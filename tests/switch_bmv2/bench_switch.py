@@ -20,8 +20,15 @@ from sfc_testbed.topologies.model import Topology
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire import tcp_signal
 from sfc_testbed.wire.addresses import parse_mac
-from sfc_testbed.wire.bts import BackToSender, unpack_frame
-from sfc_testbed.wire.constants import BTS_MIRROR_SESSION, BTS_UDP_PORT, DSCP_DATA, IP_PROTOCOL_TCP, IP_PROTOCOL_UDP
+from sfc_testbed.wire.bts import BackToSender, pack_frame, unpack_frame
+from sfc_testbed.wire.constants import (
+    BTS_MIRROR_SESSION,
+    BTS_UDP_PORT,
+    DSCP_DATA,
+    IP_PROTOCOL_TCP,
+    IP_PROTOCOL_UDP,
+    BtsCause,
+)
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.queue_pause import with_queue
 from sfc_testbed.wire.roce.framer import RoceFramer
@@ -37,6 +44,9 @@ FRAME_OVERHEAD = 58
 FRAME = 1000 + FRAME_OVERHEAD
 """Length of the usual data frame, in bytes."""
 STAR = shape("star", {"hosts": 4}).build()
+CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
+UPLINK = 4
+"""The first port of a ToR of CLOS that leads to a spine."""
 
 
 @dataclass(frozen=True)
@@ -120,20 +130,9 @@ class SwitchOfTopology:
 class BenchSwitch(SwitchOfTopology):
     """A switch of a topology on softswitch. Times are wall ns of a clock that starts at 0."""
 
-    def __init__(
-        self,
-        topology: Topology,
-        name: str,
-        settings: SwitchSettings,
-        extra: tuple[str, ...] = (),
-        library: Path | None = None,
-        dilation: Dilation = DILATION,
-    ) -> None:
+    def __init__(self, topology: Topology, name: str, engine: SwitchEngine) -> None:
         super().__init__(topology, name)
-        self.engine = SwitchEngine(library or build_engine())
-        lines = pipeline_commands(topology, name, settings, dilation, seed=1)
-        for line in (*lines, *wire_commands(topology, name, dilation), *self._no_delays(), *extra):
-            self.engine.command(str(line))
+        self.engine = engine
 
     def send(self, frame: bytes, port: int, at_ns: int) -> list[Departure]:
         """Deliver a frame at `at_ns` and return the frames whose transmission began up to that instant."""
@@ -163,20 +162,34 @@ class BenchSwitch(SwitchOfTopology):
     def register(self, name: str, index: int = 0) -> int:
         return int(self.engine.command(f"register_read {name} {index}").rpartition("=")[2])
 
+    def counted(self, name: str, index: int) -> int:
+        """Return the packets that a cell of a counter has counted."""
+        return int(self.engine.command(f"counter_read {name} {index}").split(", ")[1].split()[0])
+
     def counts(self) -> SwitchCounts:
         return read_counts(self.engine.commands, (port.number for port in self.topology.ports[self.name]))
-
-    def _no_delays(self) -> Iterator[str]:
-        """Yield commands that set all delays to 0: a frame arrives when it is delivered, and a BTS is built at once."""
-        yield f"mirroring_delay {BTS_MIRROR_SESSION} 0"
-        for port in self.topology.ports[self.name]:
-            yield f"port_delay {port.number} 0"
-            yield f"port_ingress_delay {port.number} 0"
 
 
 def signals(departures: Iterable[Departure]) -> list[Departure]:
     """Return the BTS among departures."""
     return [departure for departure in departures if departure.is_bts]
+
+
+def arriving(bts: BackToSender, congested: str = "h6") -> bytes:
+    """Return a BTS of another switch as it arrives at the ToR of h1 in CLOS, for h1 and about its flow to a host."""
+    return pack_frame(
+        bts,
+        destination_mac=parse_mac("06:00:00:01:00:04"),
+        source_mac=parse_mac("06:00:00:03:00:01"),
+        congested_ip=int(CLOS.host[congested].ip),
+        paused_ip=int(CLOS.host["h1"].ip),
+    )
+
+
+def arriving_pause(pause_us: int, *, congested: str = "h6") -> bytes:
+    """Return the frame of a cacheable BTS of another switch for h1."""
+    bts = BackToSender(BtsCause.QUEUE, True, pause_us, 17, DSCP_DATA, 0xC001, 4791, 9, 3, 300_000, 2, 0)
+    return arriving(bts, congested)
 
 
 @contextmanager
@@ -189,8 +202,16 @@ def bench_switch(
     dilation: Dilation = DILATION,
 ) -> Iterator[BenchSwitch]:
     """Provide a switch that is closed at the end. Its program is `library`, by default the committed program."""
-    switch = BenchSwitch(topology, name, settings, extra, library, dilation)
-    try:
-        yield switch
-    finally:
-        switch.engine.close()
+    pipeline = pipeline_commands(topology, name, settings, dilation, seed=1)
+    wires = wire_commands(topology, name, dilation)
+    with SwitchEngine(library or build_engine()) as engine:
+        engine.commands(map(str, (*pipeline, *wires, *_no_delays(topology, name), *extra)))
+        yield BenchSwitch(topology, name, engine)
+
+
+def _no_delays(topology: Topology, name: str) -> Iterator[str]:
+    """Yield commands that set all delays to 0: a frame arrives when it is delivered, and a BTS is built at once."""
+    yield f"mirroring_delay {BTS_MIRROR_SESSION} 0"
+    for port in topology.ports[name]:
+        yield f"port_delay {port.number} 0"
+        yield f"port_ingress_delay {port.number} 0"

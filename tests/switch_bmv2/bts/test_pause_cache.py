@@ -7,8 +7,17 @@ from __future__ import annotations
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.wire.constants import BtsCause
 from sfc_testbed.wire.counters import BtsEvent
-from tests.switch_bmv2.bench_switch import MODEL_US, US, BenchSwitch, Departure, bench_switch, signals
-from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
+from tests.switch_bmv2.bench_switch import (
+    CLOS,
+    MODEL_US,
+    UPLINK,
+    US,
+    BenchSwitch,
+    Departure,
+    arriving_pause,
+    bench_switch,
+    signals,
+)
 
 SFC = SwitchSettings(bts="ingress", pause_cache=True, suppression_ns=0)
 PAUSE_US = 400
@@ -21,7 +30,7 @@ def _probe(switch: BenchSwitch, at_us: int, *, dst: str = "h6", qpn: int = 1) ->
 
 def test_a_later_sender_gets_the_rest_of_the_pause_from_its_own_tor() -> None:
     with bench_switch(CLOS, "tor1", SFC) as switch:
-        passed = switch.send(_bts(PAUSE_US), UPLINK, 0) + switch.run_to(10 * MODEL_US)
+        passed = switch.send(arriving_pause(PAUSE_US), UPLINK, 0) + switch.run_to(10 * MODEL_US)
         assert [departure.port for departure in signals(passed)] == [switch.port_of("h1")]
         [signal] = _probe(switch, 100)
         assert signal.port == switch.port_of("h2")
@@ -34,7 +43,7 @@ def test_a_later_sender_gets_the_rest_of_the_pause_from_its_own_tor() -> None:
 def test_an_entry_answers_until_its_pause_ends() -> None:
     """A packet gets a BTS one microsecond of the model before the end of the pause, but not at the end or later."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_bts(PAUSE_US), UPLINK, 0)
+        switch.send(arriving_pause(PAUSE_US), UPLINK, 0)
         assert len(_probe(switch, PAUSE_US - 1)) == 1
         assert _probe(switch, PAUSE_US, qpn=2) == []
         assert _probe(switch, PAUSE_US + 1000, qpn=3) == []
@@ -43,18 +52,20 @@ def test_an_entry_answers_until_its_pause_ends() -> None:
 def test_entry_keeps_the_later_of_two_ends() -> None:
     """A shorter pause does not cut a longer one, and a longer pause extends a shorter one."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
-        switch.send(_bts(400), UPLINK, 0)
-        switch.send(_bts(50), UPLINK, 10 * MODEL_US)
+        switch.send(arriving_pause(400), UPLINK, 0)
+        switch.send(arriving_pause(50), UPLINK, 10 * MODEL_US)
         assert _probe(switch, 100)[0].bts.pause_us == 300
-        switch.send(_bts(900), UPLINK, 100 * MODEL_US)
+        switch.send(arriving_pause(900), UPLINK, 100 * MODEL_US)
         assert _probe(switch, 200, qpn=2)[0].bts.pause_us == 800
 
 
 def test_a_spine_without_sfc_learns_nothing() -> None:
     """SFC is deployed on ToRs only, so a spine only forwards a BTS."""
     with bench_switch(CLOS, "spine1", SFC) as switch:
-        departures = switch.send(_bts(PAUSE_US), 2, 0) + switch.send(switch.data("h2", "h6"), 1, US) + switch.run_dry()
-        assert [departure.port for departure in signals(departures)] == [1]
+        departures = (
+            switch.send(arriving_pause(PAUSE_US), 2, 0) + switch.send(switch.data("h2", "h6"), 1, US) + switch.run_dry()
+        )
+        assert [departure.port for departure in signals(departures + switch.run_dry())] == [1]
 
 
 def test_a_tor_does_not_cache_its_own_bts() -> None:
@@ -71,12 +82,12 @@ def test_occupancy_counts_only_live_entries() -> None:
     """Three destinations at once give a maximum of three. Later entries that follow one another do not raise it."""
     with bench_switch(CLOS, "tor1", SFC) as switch:
         for host in ("h4", "h5", "h6"):
-            switch.send(_bts(PAUSE_US, congested=host), UPLINK, 0)
+            switch.send(arriving_pause(PAUSE_US, congested=host), UPLINK, 0)
         assert switch.counts().max_cache_entries == 3
         now_us = 0
         for turn in range(20):
             now_us += PAUSE_US + 1
             for _ in range(4):  # each packet advances the ring
                 switch.send(switch.data("h2", "h1"), 2, now_us * MODEL_US)
-            switch.send(_bts(PAUSE_US, congested=f"h{4 + turn % 3}"), UPLINK, now_us * MODEL_US)
+            switch.send(arriving_pause(PAUSE_US, congested=f"h{4 + turn % 3}"), UPLINK, now_us * MODEL_US)
         assert switch.counts().max_cache_entries == 3

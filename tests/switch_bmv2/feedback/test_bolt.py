@@ -8,9 +8,6 @@ from collections import Counter
 from collections.abc import Iterable
 
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
-from sfc_testbed.topologies.shapes import shape
-from sfc_testbed.wire.addresses import parse_mac
-from sfc_testbed.wire.bts import BackToSender, pack_frame
 from sfc_testbed.wire.constants import (
     BOLT_DEC,
     BOLT_FIRST,
@@ -18,15 +15,13 @@ from sfc_testbed.wire.constants import (
     BOLT_LAST,
     BTH_FLAGS_MASK,
     BTS_FRAME_BYTES,
-    DSCP_DATA,
     QUOTED_BTH_BYTES,
     BtsCause,
 )
 from sfc_testbed.wire.counters import BtsEvent
 from sfc_testbed.wire.roce.packets import ACKNOWLEDGE, BTH_OFFSET
-from tests.switch_bmv2.bench_switch import FRAME, STAR, US, BenchSwitch, Departure, bench_switch, signals
+from tests.switch_bmv2.bench_switch import CLOS, FRAME, STAR, US, BenchSwitch, Departure, bench_switch, signals
 
-CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
 BOLT = SwitchSettings(bolt_threshold_bytes=2 * FRAME)
 FRAME_US = 84.64
 """Wall time of a frame of 1 058 B at a dilation of 1000 and 100 Gb/s."""
@@ -131,19 +126,3 @@ def test_sfc_answers_before_bolt_and_ports_without_bolt_change_nothing() -> None
         departures = send(switch, [BOLT_INC, BOLT_LAST] * 200) + switch.run_dry()
         assert not signals(departures)
     assert flags_of(departures) == [BOLT_INC, BOLT_LAST] * 200
-
-
-def test_sfc_p_makes_no_pause_frame_of_a_request() -> None:
-    """The request is no pause, so it is neither cached nor converted but forwarded to the server's NIC."""
-    bts = BackToSender(BtsCause.SUB_RTT, False, 40, 17, DSCP_DATA, 0xC001, 4791, 9, 3, 300_000, 2, 0, psn=5)
-    frame = pack_frame(
-        bts,
-        destination_mac=parse_mac("06:00:00:01:00:04"),
-        source_mac=parse_mac("06:00:00:03:00:01"),
-        congested_ip=int(CLOS.host["h6"].ip),
-        paused_ip=int(CLOS.host["h1"].ip),
-    )
-    with bench_switch(CLOS, "tor1", SwitchSettings(bts="ingress", pause_cache=True, sfc_p=True)) as switch:
-        [departure] = switch.send(frame, 4, 0)
-        assert (departure.port, departure.bts) == (1, bts)
-        assert switch.register("cache_max_entries") == 0

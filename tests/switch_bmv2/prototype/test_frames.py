@@ -21,20 +21,16 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet
 
 from sfc_testbed.topologies.model import port_mac
-from sfc_testbed.topologies.shapes import shape
-from sfc_testbed.wire.addresses import parse_mac
-from sfc_testbed.wire.bts import BackToSender, pack_frame
+from sfc_testbed.wire.bts import BackToSender
 from sfc_testbed.wire.constants import BTS_UDP_PORT, DSCP_BTS, DSCP_DATA, BtsCause
 from sfc_testbed.wire.roce.packets import source_port
 from sfc_testbed.wire.scapy_layers import BTS, PFC, TCPSignal
 from tests.softswitch.stf.bmv2 import needs_bmv2
-from tests.switch_bmv2.bench_switch import US, BenchSwitch, Departure, bench_switch
+from tests.switch_bmv2.bench_switch import CLOS, UPLINK, US, BenchSwitch, Departure, arriving, bench_switch
 from tests.switch_bmv2.prototype.bmv2_switch import Bmv2Switch, bmv2_switch
 from tests.switch_bmv2.prototype.one_switch import CELL_BYTES, RECEIVER, SENDER, SENDER_PORT, prototype, star
 
 STAR = star()
-CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
-UPLINK = 4
 CELLS, PAUSE_US = 640, 10
 """Cells above the target that the last departure noted, and their pause at 100 Gb/s."""
 DEPTH_BYTES = (CELLS + 100) * CELL_BYTES
@@ -198,15 +194,8 @@ def test_the_control_plane_maps_the_flows_dscp_to_the_class_of_the_pause_frame(
     """SfcSignalTimeConversion.TestPfcPauseQuota, which maps DSCP 0 to class 0 and DSCP 40 to class 5."""
     entries = ("table_add flow_class pause_class 40 => 5",)
     bts = BackToSender(BtsCause.UNKNOWN, False, PAUSE_US, 0, dscp, 0xC001, 0, 0, 0, 0, 0, 0)
-    frame = pack_frame(
-        bts,
-        destination_mac=parse_mac("06:00:00:01:00:04"),
-        source_mac=parse_mac("06:00:00:03:00:01"),
-        congested_ip=int(CLOS.host["h6"].ip),
-        paused_ip=int(CLOS.host["h1"].ip),
-    )
     with open_switch(CLOS, "tor1", prototype(sfc_p=True), entries) as switch:
-        [departure] = switch.send(frame, UPLINK, 0)
+        [departure] = switch.send(arriving(bts), UPLINK, 0)
     assert departure.pause == (traffic_class, PAUSE_US * 192)
 
 

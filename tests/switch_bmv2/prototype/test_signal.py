@@ -15,12 +15,8 @@ import pytest
 
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.fixed_point import commands_at
-from sfc_testbed.topologies.shapes import shape
-from sfc_testbed.wire.addresses import parse_mac
-from sfc_testbed.wire.bts import BackToSender, pack_frame
-from sfc_testbed.wire.constants import DSCP_DATA, BtsCause
 from sfc_testbed.wire.dilation import Dilation
-from tests.switch_bmv2.bench_switch import FRAME, US, BenchSwitch, Departure, bench_switch
+from tests.switch_bmv2.bench_switch import CLOS, FRAME, UPLINK, US, BenchSwitch, Departure, arriving_pause, bench_switch
 from tests.switch_bmv2.prototype.one_switch import (
     CELL_BYTES,
     OVER,
@@ -143,22 +139,6 @@ def test_the_noted_depth_may_give_an_exact_pause(rate_gbps: int) -> None:
         assert signal.bts.pause_us == ceil(exact_us)
 
 
-def _bts(pause: int) -> bytes:
-    """Return a BTS of another switch for h1, of a pause in microseconds of the model."""
-    bts = BackToSender(BtsCause.QUEUE, True, pause, 17, DSCP_DATA, 0xC001, 4791, 9, 3, 300_000, 2, 0)
-    return pack_frame(
-        bts,
-        destination_mac=parse_mac("06:00:00:01:00:04"),
-        source_mac=parse_mac("06:00:00:03:00:01"),
-        congested_ip=int(CLOS.host["h6"].ip),
-        paused_ip=int(CLOS.host["h1"].ip),
-    )
-
-
-CLOS = shape("clos", {"hosts_per_tor": 3, "spines": 2}).build()
-UPLINK = 4
-
-
 def test_a_signal_stays_a_signal_towards_a_switch_and_becomes_a_pause_towards_a_server() -> None:
     """SfcSignalRecircPortForClone.TestForLinkToTypeSwitch and TestForLinkToTypeServer.
 
@@ -166,7 +146,7 @@ def test_a_signal_stays_a_signal_towards_a_switch_and_becomes_a_pause_towards_a_
     """
     settings = prototype(sfc_p=True, suppression_ns=0)
     with bench_switch(CLOS, "tor1", settings) as switch:
-        [frame] = switch.send(_bts(40), UPLINK, 0)
+        [frame] = switch.send(arriving_pause(40), UPLINK, 0)
         assert (frame.port, frame.is_pause, frame.pause) == (1, True, (3, 40 * 192))
     with bench_switch(CLOS, "tor2", settings) as switch:
         switch.send(switch.data("h1", "h6", qpn=2), UPLINK, 0)
@@ -180,7 +160,7 @@ def test_a_signal_stays_a_signal_towards_a_switch_and_becomes_a_pause_towards_a_
 def test_nothing_is_cached() -> None:
     """A BTS of another switch passes, and the next packet to its destination triggers nothing."""
     with bench_switch(CLOS, "tor1", prototype()) as switch:
-        assert [departure.is_bts for departure in switch.send(_bts(4_000), UPLINK, 0)] == [True]
+        assert [departure.is_bts for departure in switch.send(arriving_pause(4_000), UPLINK, 0)] == [True]
         departures = switch.send(switch.data("h2", "h6"), 2, 1_000 * US) + switch.run_to(1_100 * US)
     assert not [departure for departure in departures if departure.is_bts]
 

@@ -8,6 +8,7 @@ Each docstring begins with the case of the public test file `switch_sfc_trigger.
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
 import pytest
 from scapy.layers.inet import IP
@@ -17,6 +18,7 @@ from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.wire.constants import DSCP_DATA
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.roce.packets import Opcode
+from softswitch_tests.pipeline.harness import crc16
 from tests.switch_bmv2.bench_switch import FRAME, US, BenchSwitch, bench_switch, signals
 from tests.switch_bmv2.prototype.one_switch import (
     CELL_BYTES,
@@ -37,21 +39,17 @@ LATER_US = 1_000
 ROW_CELLS = 65_536
 
 
-def _triggers(
-    switch: BenchSwitch, at_us: int, *, src: str = SENDER, dst: str = "h4", qpn: int = 1, destination_qpn: int = 9
-) -> bool:
+def _triggers(switch: BenchSwitch, at_us: int, *, src: str = SENDER, dst: str = "h4", **packet: Any) -> bool:
     """Send a packet that finds a long queue, and return whether it triggers a BTS."""
     switch.run_to(at_us * US)
     set_depth(switch, OVER, dst)
     switch.engine.command(f"register_write departure_cells {switch.port_of(dst) << 3 | 3} 100000")
-    return _triggers_now(switch, at_us, src=src, dst=dst, qpn=qpn, destination_qpn=destination_qpn)
+    return _triggers_now(switch, at_us, src=src, dst=dst, **packet)
 
 
-def _triggers_now(
-    switch: BenchSwitch, at_us: int, *, src: str = SENDER, dst: str = "h4", qpn: int = 1, destination_qpn: int = 9
-) -> bool:
+def _triggers_now(switch: BenchSwitch, at_us: int, *, src: str = SENDER, dst: str = "h4", **packet: Any) -> bool:
     before = switch.counts().bts_sent
-    switch.send(switch.data(src, dst, qpn=qpn, destination_qpn=destination_qpn), switch.port_of(src), at_us * US)
+    switch.send(switch.data(src, dst, **packet), switch.port_of(src), at_us * US)
     return switch.counts().bts_sent > before
 
 
@@ -65,16 +63,6 @@ def _marks(switch: BenchSwitch) -> list[set[int]]:
         assert len(cells) == ROW_CELLS
         rows.append({place for place, cell in enumerate(cells) if cell == mark})
     return rows
-
-
-def _crc16(message: bytes) -> int:
-    """Return the CRC-16 with the polynomial 0x8005, reflected, that v1model calls crc16."""
-    crc = 0
-    for byte in message:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0xA001 if crc & 1 else 0)
-    return crc
 
 
 def test_a_packet_of_another_kind_is_routed_and_triggers_nothing() -> None:
@@ -132,7 +120,7 @@ def test_three_packets_in_a_period_give_one_signal_and_one_bit_in_each_row() -> 
         assert [_triggers(switch, LATER_US + turn) for turn in range(3)] == [True, False, False]
         hosts = STAR.host
         key = hosts[SENDER].ip.packed + hosts["h4"].ip.packed + bytes([DSCP_DATA])
-        assert _marks(switch) == [{_crc16(key)}, {zlib.crc32(key) >> 16}]
+        assert _marks(switch) == [{crc16(key)}, {zlib.crc32(key) >> 16}]
         assert switch.counts().bts_sent == 1
         assert switch.counts().max_suppression_entries == 1
 
@@ -141,7 +129,7 @@ def test_three_packets_in_a_period_give_one_signal_and_one_bit_in_each_row() -> 
 def test_a_packet_is_suppressed_if_both_of_its_bits_were_set(rows: tuple[int, ...], is_signalled: bool) -> None:
     """SuppressionBankSwitch sets bits from the control plane, too."""
     key = STAR.host[SENDER].ip.packed + STAR.host["h4"].ip.packed + bytes([DSCP_DATA])
-    places = (_crc16(key), zlib.crc32(key) >> 16)
+    places = (crc16(key), zlib.crc32(key) >> 16)
     with bench_switch(STAR, "s1", prototype()) as switch:
         for row in rows:
             switch.engine.command(f"register_write suppression_bank_row_{row} {places[row]} 1")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
 from sfc_testbed.wire.counters import QueueEvent
-from tests.switch_bmv2.bench_switch import FRAME, STAR, BenchSwitch, bench_switch
+from tests.switch_bmv2.bench_switch import FRAME, STAR, bench_switch
 
 QUEUE_OF_H4 = 4 << 3 | 3
 
@@ -62,11 +62,6 @@ def test_ingress_sees_exactly_what_the_traffic_manager_holds(frames: list[tuple[
         assert not any(switch.register("queue_bytes", port << 3 | 3) for port in range(1, 5))
 
 
-def _underflows(switch: BenchSwitch, event: QueueEvent) -> int:
-    answer = switch.engine.command(f"counter_read queue_events {int(event)}")
-    return int(answer.split(", ")[1].split()[0])
-
-
 @pytest.mark.parametrize("register", ["queue_bytes", "port_bytes", "buffer_bytes"])
 def test_a_register_reset_under_queued_packets_leaves_no_ghost_bytes(register: str) -> None:
     """A packet that leaves after a reset must not be subtracted again. Depths end at 0, and each case is counted."""
@@ -79,7 +74,7 @@ def test_a_register_reset_under_queued_packets_leaves_no_ghost_bytes(register: s
         switch.burst("h1", "h4", 5, first_qpn=4, at_ns=10**9)
         assert switch.counts().drops == {}
         assert len(switch.run_dry()) == 4
-        assert _underflows(switch, QueueEvent.QUEUE_UNDERFLOW) == 2
+        assert switch.counted("queue_events", QueueEvent.QUEUE_UNDERFLOW) == 2
 
 
 def test_a_reset_of_the_bytes_held_for_pfc_does_not_pause_the_neighbour_for_ever() -> None:
@@ -89,6 +84,6 @@ def test_a_reset_of_the_bytes_held_for_pfc_does_not_pause_the_neighbour_for_ever
         switch.engine.command("register_reset pfc_held_bytes")
         switch.run_dry()
         assert switch.register("pfc_held_bytes", 1 << 3 | 3) == 0
-        assert _underflows(switch, QueueEvent.PFC_UNDERFLOW) == 2
+        assert switch.counted("queue_events", QueueEvent.PFC_UNDERFLOW) == 2
         departures = switch.send(switch.data("h1", "h4", qpn=4), 1, 10**9) + switch.run_dry()
         assert not [departure for departure in departures if departure.is_pause]

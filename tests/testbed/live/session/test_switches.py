@@ -13,9 +13,8 @@ from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.live.session import switches as reading
 from sfc_testbed.wire.constants import CLASS_DATA
-from tests.switch_bmv2.bench_switch import DILATION, BenchSwitch, bench_switch
+from tests.switch_bmv2.bench_switch import CLOS, DILATION, UPLINK, BenchSwitch, arriving_pause, bench_switch
 from tests.switch_bmv2.bts.test_pause_cache import PAUSE_US, SFC
-from tests.switch_bmv2.pause.test_sfc_p import CLOS, UPLINK, _bts
 from tests.switch_bmv2.prototype.one_switch import prototype
 
 
@@ -36,7 +35,7 @@ def live() -> Iterator[Live]:
     with bench_switch(CLOS, "tor1", SFC) as switch:
         for qpn in range(1, 4):
             switch.send(switch.data("h2", "h1", qpn=qpn), 2, 0)
-        switch.send(_bts(PAUSE_US), UPLINK, 0)
+        switch.send(arriving_pause(PAUSE_US), UPLINK, 0)
         yield Live(switch)
 
 
