@@ -8,8 +8,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,10 +15,12 @@ import pytest
 from softswitch.bmv2_command import REFUSED, REFUSED_OF_TARGET, read_options, switch_arguments
 from softswitch.control import ControlClient
 from softswitch_tests.pipeline.harness import PROGRAMS
+from softswitch_tests.process.running import until
 
 EXECUTABLE = Path(__file__).resolve().parents[2] / "simple_switch"
 BASIC = PROGRAMS / "basic.json"
 PATIENCE_S = 200.0
+"""The time that a start may take, because the C compiler may run first."""
 
 GENERAL: dict[str, tuple[str, ...]] = {
     words[0]: words
@@ -71,15 +71,6 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert (caught.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
     assert captured.err.startswith("simple_switch: ")
     return captured.err
-
-
-def until(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def listens(port: int) -> bool:
@@ -218,7 +209,7 @@ def test_command_becomes_the_switch(tmp_path: Path) -> None:
     command: list[str | Path] = [EXECUTABLE, *words, "--log-file", tmp_path / "switch", BASIC]
     with subprocess.Popen(command, cwd=tmp_path, pass_fds=[inner.fileno()]) as process, outer, inner:
         try:
-            assert until(lambda: log.exists() and log.read_text() == "ready\n")
+            assert until(lambda: log.exists() and log.read_text() == "ready\n", PATIENCE_S)
             outer.send(bytes(12) + b"\x12\x34")
             assert until(lambda: "[0.0] [cxt 0] Parser 'parser' entering state 'start'\n" in log.read_text())
             with ControlClient(control) as client:
@@ -256,7 +247,7 @@ def test_the_thrift_server_ends_with_the_switch_and_removes_its_socket(
         )
         with starting as process:
             try:
-                assert until(lambda: listens(port))
+                assert until(lambda: listens(port), PATIENCE_S)
                 assert [path.suffix for path in Path(name).iterdir()] == [".control"]
             finally:
                 process.send_signal(number)

@@ -7,8 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import grpc
@@ -23,6 +21,7 @@ from softswitch_tests.p4runtime.controller import PATIENCE_S, Names, connected, 
 from softswitch_tests.p4runtime.frames import EXACT, arrives
 from softswitch_tests.p4runtime.running import EXECUTABLE, served
 from softswitch_tests.pipeline.harness import PROGRAMS
+from softswitch_tests.process.running import until
 from softswitch_tests.thrift.clients import PortClient
 from softswitch_tests.thrift.test_calls import exact as key_of
 from softswitch_tests.thrift.test_calls import options
@@ -37,15 +36,6 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert (caught.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
     assert captured.err.startswith("simple_switch_grpc: ")
     return captured.err
-
-
-def until(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def test_the_tutorials_options_are_accepted(capsys: pytest.CaptureFixture[str]) -> None:

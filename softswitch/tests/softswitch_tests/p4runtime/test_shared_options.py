@@ -11,8 +11,8 @@ from softswitch_tests.marks import needs_tc
 from softswitch_tests.p4runtime.controller import Names, connected, exact
 from softswitch_tests.p4runtime.frames import EXACT, arrives, frame
 from softswitch_tests.p4runtime.running import served
-from softswitch_tests.p4runtime.test_command import until
 from softswitch_tests.pipeline.harness import PROGRAMS
+from softswitch_tests.process.running import until
 
 SHAPED = "root handle 5: htb default 1; tc class add dev port parent 5: classid 5:1 htb rate 400kbit burst 15k"
 HIT = "Table 'In.exact_match': hit with handle 0"

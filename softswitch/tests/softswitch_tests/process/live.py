@@ -13,7 +13,6 @@ import socket
 import struct
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -22,9 +21,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from softswitch.control import ControlClient
+from softswitch_tests.process.running import PATIENCE_S, until
 from softswitch_tests.programs import steered
 
-PATIENCE_S = 20.0
 TYPE_PLACE = 12
 ETH_P_ALL = 3
 _CLONE_NEWNET = 0x40000000
@@ -155,10 +154,7 @@ class LiveSwitch:
         return self._notices
 
     def wait_for(self, is_true: Callable[[], bool], complaint: Callable[[], str] = lambda: "in vain") -> None:
-        deadline_s = time.monotonic() + PATIENCE_S
-        while not is_true():
-            assert time.monotonic() < deadline_s, complaint()
-            time.sleep(0.01)
+        assert until(is_true), complaint()
 
 
 @contextmanager
@@ -200,6 +196,4 @@ def add_pair(near: Namespace, port: int, far: Namespace | None) -> None:
         near.ip(f"link set far{port} netns {far.pid}")
     near.ip(f"link set port{port} up")
     (far or near).ip(f"link set far{port} up")
-    deadline_s = time.monotonic() + PATIENCE_S
-    while " state UP " not in near.run("ip", "-o", "link", "show", f"port{port}"):
-        assert time.monotonic() < deadline_s
+    assert until(lambda: " state UP " in near.run("ip", "-o", "link", "show", f"port{port}"))

@@ -9,7 +9,8 @@ import json
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,16 @@ def running(
             outer.close()
         with process:  # closes its pipes and waits
             process.kill()
+
+
+def until(holds: Callable[[], bool], patience_s: float = PATIENCE_S) -> bool:
+    """Wait until a condition holds; return whether it does within the time."""
+    deadline_s = time.monotonic() + patience_s
+    while not holds():
+        if time.monotonic() > deadline_s:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def refusal(*arguments: str | Path) -> str:
