@@ -23,11 +23,11 @@ from softswitch_tests.p4runtime.controller import (
 )
 from softswitch_tests.p4runtime.frames import ARRAYS, DIGEST, ROUTES, arrives
 from softswitch_tests.p4runtime.running import Served, served
+from softswitch_tests.p4runtime.test_arrays import RATES
 from softswitch_tests.p4runtime.test_profiles import group, member
 from softswitch_tests.p4runtime.test_replication import group as multicast
 from softswitch_tests.p4runtime.test_replication import session
 
-RATES = v1.MeterConfig(cir=1_234_567, cburst=10, pir=2_345_678, pburst=20)
 NAMES = Names("controlled")
 Selection = dict[str, Any]
 """The fields of a request."""
@@ -188,34 +188,16 @@ def test_counters_of_colors_are_unimplemented(primary: Controller, names: Names)
 @pytest.fixture
 def direct(server: Served, primary: Controller, names: Names) -> Controller:
     """Return the primary client; the tables with direct resources have entries."""
-    policies: list[tuple[list[Any], int, Any]] = [
-        ([], 1, None),
-        ([ternary(1, 1)], 1, None),
-        ([ternary(1, 1)], 2, RATES),
+    route, police, counts = names.action("In.route", 2), names.action("In.police", 1), {"packet_count": 5}
+    entries = [
+        names.entry("In.routes", action=names.action("In.route", 1)),
+        names.entry("In.routes", [lpm(0xAA0000000000, 8)], route, counter_data=counts, metadata=b"m"),
+        names.entry("In.policies", [], police, priority=1),
+        names.entry("In.policies", [ternary(1, 1)], police, priority=1),
+        names.entry("In.policies", [ternary(1, 1)], police, priority=2, meter_config=RATES),
+        names.entry("In.exact_match", [exact(1)], names.action("In.forward", 1)),
     ]
-    primary.write(
-        update(INSERT, table_entry=names.entry("In.routes", action=names.action("In.route", 1))),
-        update(
-            INSERT,
-            table_entry=names.entry(
-                "In.routes",
-                [lpm(0xAA0000000000, 8)],
-                names.action("In.route", 2),
-                counter_data={"packet_count": 5},
-                metadata=b"m",
-            ),
-        ),
-        *(
-            update(
-                INSERT,
-                table_entry=names.entry(
-                    "In.policies", match, names.action("In.police", 1), priority=priority, meter_config=rates
-                ),
-            )
-            for match, priority, rates in policies
-        ),
-        update(INSERT, table_entry=names.entry("In.exact_match", [exact(1)], names.action("In.forward", 1))),
-    )
+    primary.write(*(update(INSERT, table_entry=entry) for entry in entries))
     arrives(server, 1, ROUTES, address=1)
     return primary
 
