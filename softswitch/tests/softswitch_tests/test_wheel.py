@@ -7,7 +7,7 @@ import shutil
 import socket
 import subprocess
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
@@ -71,13 +71,10 @@ def test_package_is_complete_without_the_tree(installed: Path, tmp_path: Path) -
     code = "import softswitch.build as build; print(build.SOURCE_DIR)"
     folder = Path(_output(tmp_path, installed / "python", "-c", code).strip())
     assert folder.is_relative_to(installed.parent)
+    own = PROJECT / "src" / "softswitch" / "c"
     for kind in ("*.c", "*.h"):
-        sources = {path.relative_to(PROJECT / "src" / "softswitch" / "c") for path in _sources(kind)}
+        sources = {path.relative_to(own) for path in own.rglob(kind)}
         assert {path.relative_to(folder) for path in folder.rglob(kind)} == sources != set()
-
-
-def _sources(kind: str) -> Sequence[Path]:
-    return list((PROJECT / "src" / "softswitch" / "c").rglob(kind))
 
 
 @contextmanager

@@ -8,22 +8,14 @@ import fcntl
 import os
 import resource
 from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import chain
 
 import pytest
 
 from os_helpers.waiting import readable
 
 HIGH = 2000
-
-
-class _End:
-    """A source with the descriptor of one end of a pipe."""
-
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-
-    def fileno(self) -> int:
-        return self.descriptor
 
 
 @pytest.fixture
@@ -39,24 +31,18 @@ def room_for_many() -> Iterator[None]:
 
 @pytest.mark.usefixtures("room_for_many")
 def test_descriptors_above_the_limit_of_select_are_supported() -> None:
-    pipes = [os.pipe() for _ in range(2)]
-    high = [_End(fcntl.fcntl(read, fcntl.F_DUPFD_CLOEXEC, HIGH)) for read, _ in pipes]
-    try:
+    with ExitStack() as stack:
+        pipes = [os.pipe() for _ in range(2)]
+        for descriptor in chain.from_iterable(pipes):
+            stack.callback(os.close, descriptor)
+        descriptors = [fcntl.fcntl(read, fcntl.F_DUPFD_CLOEXEC, HIGH) for read, _ in pipes]
+        high = [stack.enter_context(os.fdopen(descriptor, "rb")) for descriptor in descriptors]
         os.write(pipes[1][1], b"x")
         assert readable(high, 5) == [high[1]]
-    finally:
-        for end in high:
-            os.close(end.descriptor)
-        for pair in pipes:
-            for descriptor in pair:
-                os.close(descriptor)
 
 
 def test_a_descriptor_closed_at_the_other_end_is_readable() -> None:
     read, write = os.pipe()
     os.close(write)
-    end = _End(read)
-    try:
+    with os.fdopen(read, "rb") as end:
         assert readable([end], 5) == [end]
-    finally:
-        os.close(read)

@@ -38,15 +38,12 @@ class PortModel:
         """Process all arrivals of this port in order of time; at equal times a start comes before an arrival."""
         for arrival in arrivals:
             self._start_until(arrival.time_ns)
-            if not any(self.queues):
-                self.free = max(self.free, Fraction(arrival.time_ns)) if self._is_free(arrival.time_ns) else self.free
+            if not any(self.queues) and floor(self.free) < arrival.time_ns:
+                self.free = Fraction(arrival.time_ns)
             self.queues[arrival.class_].append(arrival.size)
             self.changes.append((arrival.time_ns, self.port, arrival.class_, arrival.size))
             self._start_until(arrival.time_ns)
         self._start_until(None)
-
-    def _is_free(self, time_ns: int) -> bool:
-        return floor(self.free) < time_ns
 
     def _start_until(self, time_ns: int | None) -> None:
         while any(self.queues) and (time_ns is None or floor(self.free) <= time_ns):
