@@ -66,13 +66,9 @@ def flow_of(frame: bytes) -> tuple[int, str]:
     return port, str(IPv4Address(frame[_ETHERNET_BYTES + 16 : _ETHERNET_BYTES + 20]))
 
 
-def protocol_of(frame: bytes) -> int:
-    return frame[_ETHERNET_BYTES + 9]
-
-
 def is_ours(frame: bytes) -> bool:
     """Whether the frame was made by this module, and not by the kernel of a host."""
-    return protocol_of(frame) in (_EXPERIMENTAL, _TCP)
+    return frame[_ETHERNET_BYTES + 9] in (_EXPERIMENTAL, _TCP)
 
 
 def _frame(receiver: str, protocol: int, payload: bytes, ecn: int = 0, option: bytes = b"") -> bytes:

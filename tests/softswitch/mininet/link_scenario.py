@@ -9,7 +9,6 @@ it. The script prints what the switch said and the queue depths that the program
 import json
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,12 @@ from mininet.node import Switch
 
 from softswitch.child import COMMAND
 from softswitch.control import ControlClient
+from tests.appearing import comes_true
 from tests.softswitch.mininet import frames
 from tests.softswitch.mininet.scenario import tap
 
 FRAMES = 100
 PAYLOAD_BYTES = 100
-PATIENCE_S = 100.0
 
 
 class SimpleSwitch(Switch):  # type: ignore[misc]
@@ -52,20 +51,13 @@ class SimpleSwitch(Switch):  # type: ignore[misc]
                 words += ["-i", f"{port}@{interface.name}"]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([*words, str(self.program)], stdout=log, stderr=log)
-        wait_until(lambda: "ready" in self.log.read_text().splitlines())
+        assert comes_true(lambda: "ready" in self.log.read_text().splitlines())
 
     def terminate(self) -> None:
         if self.process:
             self.process.terminate()
             self.process.wait()
         super().terminate()
-
-
-def wait_until(condition: Any) -> None:
-    deadline_s = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline_s, "the condition did not hold in time"
-        time.sleep(0.02)
 
 
 def said(switch: SimpleSwitch, port: int) -> list[str]:
@@ -81,9 +73,9 @@ def burst(net: Mininet, control: ControlClient) -> tuple[list[int], dict[str, in
     with tap(net, "h1") as sender:
         for frame in sent:
             sender.send(frame)
-    wait_until(lambda: statistics(control)["queued_packets"] >= FRAMES)
+    assert comes_true(lambda: statistics(control)["queued_packets"] >= FRAMES)
     control.command("stall off")
-    wait_until(lambda: statistics(control)["queued_packets"] == 0)
+    assert comes_true(lambda: statistics(control)["queued_packets"] == 0)
     depths = []
     with receiver:
         receiver.settimeout(1.0)
@@ -118,13 +110,13 @@ def main(program: Path, folder: Path) -> None:
         result["depths"], result["drops"] = burst(net, control)
         slow.intf2.config(bw=3)
         # TCLink runs several tc commands for a change; a busy switch may print the state between two of them
-        wait_until(lambda: " 3000000 bits/s" in said(switch, 2)[-1])
+        assert comes_true(lambda: " 3000000 bits/s" in said(switch, 2)[-1])
         result["second"] = said(switch, 2)[-1]
         lines = len(said(switch, 2))
         control.command("port_rate 2 5000000")
         slow.intf2.config(bw=2)
         net.get("s1").intfs[1].config(bw=1)  # the line about port 1 shows that the change of port 2 was seen as well
-        wait_until(lambda: any(" 1000000 bits/s" in line for line in said(switch, 1)))
+        assert comes_true(lambda: any(" 1000000 bits/s" in line for line in said(switch, 1)))
         result["after_command"] = said(switch, 2)[lines:]
         result["ports"] = control.command("show_ports")
         control.close()

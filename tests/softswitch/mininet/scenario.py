@@ -12,7 +12,6 @@ import select
 import socket
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from mininet.net import Mininet
 
 from sfc_testbed.hosts.io.namespaces import network_namespace
 from softswitch.mininet import SoftSwitch, SwitchError
+from tests.appearing import comes_true
 from tests.softswitch.mininet import frames
 
 HOSTS = (1, 2, 3)
@@ -95,10 +95,8 @@ def send_at_once(net: Mininet, frames_to_send: list[bytes]) -> None:
     [s1] = (switch for switch in net.switches if switch.name == "s1")
     s1.commands("stall on")
     send(net, frames_to_send)
-    deadline_s = time.monotonic() + PATIENCE_S
-    while json.loads(s1.commands("statistics")[0])["queued_packets"] < len(frames_to_send):
-        assert time.monotonic() < deadline_s, "frames did not reach s1"
-        time.sleep(0.01)
+    n_frames = len(frames_to_send)
+    assert comes_true(lambda: json.loads(s1.commands("statistics")[0])["queued_packets"] >= n_frames, PATIENCE_S)
     s1.commands("stall off")
 
 

@@ -2,36 +2,22 @@
 # SPDX-FileCopyrightText: SFC Testbed contributors
 """Tests that a switch behind the name simple_switch has the rates that TCLink gives its interfaces."""
 
-import json
-import subprocess
 from pathlib import Path
 
 from softswitch.build import build_executable
 from softswitch_tests.pipeline.harness import PROGRAMS
 from tests.softswitch.mininet.link_scenario import FRAMES
-from tests.softswitch.mininet.test_mininet import in_own_network, temporary_in
+from tests.softswitch.mininet.test_mininet import results_of
 from tests.testbed import running
 
 pytestmark = running.NEEDS_MININET
 DEPTH = 64
-LIMIT_S = 250
 
 
 def test_rate_of_tclink_is_the_rate_of_the_port(tmp_path: Path) -> None:
     """A burst meets a queue of 64 packets. A later rate is followed, unless a command has set one."""
     build_executable(PROGRAMS / "mri.json")  # so that the C compiler's time is not part of the scenario
-    words = in_own_network("tests.softswitch.mininet.link_scenario", PROGRAMS / "mri.json", tmp_path)
-    done = subprocess.run(
-        words,
-        cwd=running.ROOT,
-        env=temporary_in(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = results_of("link_scenario", PROGRAMS / "mri.json", tmp_path, temporary=tmp_path)
     assert result["first"] == ["port 2 (s1-eth2): 400000 bits/s, 0 ns of delay, 64 packets a queue, from tc"]
     assert result["other"] == []
     assert result["depths"] == [0, *reversed(range(DEPTH))]

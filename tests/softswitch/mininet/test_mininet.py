@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ import pytest
 
 from sfc_testbed.testbed.system.run_ids import is_alive
 from softswitch_tests.pipeline.harness import PROGRAMS
+from tests.appearing import comes_true
 from tests.softswitch.mininet.frames import BURST, CE, ECT, FLOWS, MANY_PACKETS, TCP_BYTES, address
 from tests.testbed import running
 
@@ -32,14 +32,28 @@ CHECKOUT = "SFC_TESTBED_P4_TUTORIALS"
 PAGE, README = running.ROOT / "docs" / "targets" / "softswitch.md", running.ROOT / "softswitch" / "README.md"
 PROMPT = b"mininet> "
 PATIENCE_S = 60.0
-
-
-def in_own_network(*words: str | Path) -> list[str | Path]:
-    return ["unshare", "--net", sys.executable, "-m", *words]
+LIMIT_S = 250
 
 
 def temporary_in(folder: Path) -> Mapping[str, str]:
     return {**os.environ, "TMPDIR": str(folder)}
+
+
+def results_of(script: str, *words: str | Path, temporary: Path) -> dict[str, Any]:
+    """Run a script of this folder in a network namespace of its own, and return the results that it prints."""
+    command = ["unshare", "--net", sys.executable, "-m", f"tests.softswitch.mininet.{script}", *words]
+    done = subprocess.run(
+        command,
+        cwd=running.ROOT,
+        env=temporary_in(temporary),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    results: dict[str, Any] = json.loads(done.stdout)
+    return results
 
 
 def programs_of(whose: str) -> list[Path]:
@@ -56,15 +70,7 @@ def programs_of(whose: str) -> list[Path]:
 
 @pytest.fixture(scope="module", params=("ours", "tutorials"))
 def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    programs = programs_of(request.param)
-    environment = temporary_in(tmp_path_factory.mktemp("run"))
-    command = in_own_network("tests.softswitch.mininet.scenario", *programs)
-    done = subprocess.run(
-        command, cwd=running.ROOT, env=environment, capture_output=True, text=True, timeout=200, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    results: dict[str, Any] = json.loads(done.stdout)
-    return results
+    return results_of("scenario", *programs_of(request.param), temporary=tmp_path_factory.mktemp("run"))
 
 
 def test_basic_routes_over_links_with_rate_and_delay(outcome: dict[str, Any]) -> None:
@@ -133,11 +139,10 @@ def test_documented_script_runs_and_may_be_killed(
 ) -> None:
     """If the script is killed, its switch ends and the switch's socket is removed."""
     copy_script_of(document, tmp_path)
-    environment = temporary_in(temporary)
     script = subprocess.Popen(
         ["unshare", "--net", sys.executable, "net.py"],
         cwd=tmp_path,
-        env=environment,
+        env=temporary_in(temporary),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -152,11 +157,7 @@ def test_documented_script_runs_and_may_be_killed(
             assert [path.suffix for path in temporary.iterdir()] == [".control"]
         finally:
             script.kill()
-    deadline = time.monotonic() + PATIENCE_S
-    while (is_process(pid) or list(temporary.iterdir())) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not is_process(pid)
-    assert list(temporary.iterdir()) == []
+    assert comes_true(lambda: not is_process(pid) and not list(temporary.iterdir()), PATIENCE_S)
 
 
 def copy_script_of(document: Path, folder: Path) -> None:
