@@ -101,16 +101,12 @@ def test_an_engine_that_is_removed_during_use_is_refused(cache: Path) -> None:
         finder.find_spec("hosts.gone", None)
 
 
-def test_without_a_compiler_the_sources_run_and_one_line_is_printed(cache: Path) -> None:
-    environment = {**os.environ, "CC": "no-such-compiler"}
-    done = subprocess.run(
-        [sys.executable, "-m", "sfc_testbed.native"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_without_a_compiler_the_sources_run_and_one_line_is_printed(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    command = [sys.executable, "-m", "sfc_testbed.native"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "")
     assert len(done.stderr.splitlines()) == 1
     assert "runs interpreted, several times slower: no C compiler (no-such-compiler)" in done.stderr
@@ -190,22 +186,14 @@ def test_a_refused_command_compiles_nothing(words: list[str], cache: Path) -> No
     assert list(cache.iterdir()) == []
 
 
-def test_an_interruption_ends_the_compiler_and_leaves_nothing(cache: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_compiler_ends_with_the_run_and_leaves_nothing(number: signal.Signals, cache: Path) -> None:
     command = running.command("run", "incast", "--clock", "virtual", "--out", str(cache.parent))
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None and "compiling" in process.stderr.readline()
         await_file(cache, ".build-*/c", process)
-        process.terminate()
-        assert process.stderr.read() == "runner.py: interrupted\n"  # end of file: no process has stderr open any more
-    assert process.returncode == 130
-    assert not [entry for entry in cache.iterdir() if entry.is_dir()]
-
-
-def test_a_killed_run_leaves_no_compiler(cache: Path) -> None:
-    command = running.command("run", "incast", "--clock", "virtual", "--out", str(cache.parent))
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None and "compiling" in process.stderr.readline()
-        await_file(cache, ".build-*/c", process)
-        process.kill()
-        process.stderr.read()  # end of file: no process has stderr open any more
+        process.send_signal(number)
+        errors = process.stderr.read()  # end of file: no process has stderr open any more
+    if number == signal.SIGTERM:
+        assert (process.returncode, errors) == (130, "runner.py: interrupted\n")
     assert not [entry for entry in cache.iterdir() if entry.is_dir()]

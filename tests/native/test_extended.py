@@ -7,8 +7,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,7 @@ from sfc_testbed.place import ROOT
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import for_compiler, use
 from tests.extended import nothing_remains, write_extension
+from tests.testbed import running
 from tests.testbed.incasts import assert_same_run
 
 ONE, TWO, THREE = (UserFile(f"/home/me/{name}.py", name * 3, ()) for name in ("one", "two", "three"))
@@ -162,17 +162,8 @@ def test_tracebacks_of_compiled_code_name_the_users_file(tmp_path: Path) -> None
     )
 
 
-def command(*words: str, folder: Path, variables: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command in a folder."""
-    environment = {**os.environ, INTERPRETED: "0", **(variables or {})}
-    return subprocess.run(
-        [sys.executable, str(ROOT / "runner.py"), *words],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def command(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return running.run(*words, cwd=folder, env={**os.environ, INTERPRETED: "0"})
 
 
 def run_incast(folder: Path, out: str, scheme: str, *words: str, uses: Sequence[str], **options: Any) -> Path:
