@@ -32,9 +32,7 @@ class ByDelay(CongestionControl):
 '''
     },
     {
-        "hosts/transport/congestion/__init__.py": {
-            '        "hpcc":': '        "by-delay": "by_delay:ByDelay",\n',
-        },
+        "hosts/transport/congestion/__init__.py": {'        "hpcc":': '        "by-delay": "by_delay:ByDelay",\n'},
         "sfc_testbed/request/schemes.py": {
             '    RateControl("hpcc"': '    RateControl("by-delay", "by delay", {"congestion": "by-delay"}),\n'
         },
@@ -63,9 +61,7 @@ class Doubled(SourceFlowControl):
 '''
     },
     {
-        "hosts/transport/flow_control/__init__.py": {
-            '        "onramp":': '        "doubled": "doubled:Doubled",\n',
-        },
+        "hosts/transport/flow_control/__init__.py": {'        "onramp":': '        "doubled": "doubled:Doubled",\n'},
         "sfc_testbed/request/schemes.py": {
             '    Scheme("sfc",': (
                 '    Scheme("sfc-2", "long", _INGRESS_AND_CACHE, {"flow_control": "doubled", **_IRN}),\n'
@@ -98,9 +94,7 @@ class Hasty(Irn):
 '''
     },
     {
-        "hosts/transport/loss_recovery/__init__.py": {
-            '        "irn":': '        "hasty": "hasty:Hasty",\n',
-        },
+        "hosts/transport/loss_recovery/__init__.py": {'        "irn":': '        "hasty": "hasty:Hasty",\n'},
         "sfc_testbed/request/schemes.py": {
             '    Scheme("irn",': '    Scheme("hasty", "IRN, hasty", transport={"loss_recovery": "hasty"}),\n'
         },
@@ -131,9 +125,7 @@ class Halves(LoadBalancing):
 '''
     },
     {
-        "hosts/transport/load_balancing/__init__.py": {
-            '        "plb":': '        "halves": "halves:Halves",\n',
-        },
+        "hosts/transport/load_balancing/__init__.py": {'        "plb":': '        "halves": "halves:Halves",\n'},
         "sfc_testbed/request/load_balancing.py": {
             '    _in_hosts("plb",': '    _in_hosts("halves", "hosts alternate between two UDP source ports", {}),\n'
         },
@@ -184,7 +176,7 @@ SCENARIO = Scenario("pairs", "disjoint pairs of hosts", Pairs, {"ci": Scale("clo
     },
     {
         "scenarios/catalogue.py": {
-            '        "datacentre": "datacentre:SCENARIO",\n': '        "pairs": "pairs:SCENARIO",\n',
+            '        "datacentre": "datacentre:SCENARIO",\n': '        "pairs": "pairs:SCENARIO",\n'
         }
     },
     (*_RUN, "pairs", "--clock", "virtual", "--json", "--out", "out"),
@@ -285,23 +277,7 @@ class PatientTarget(SoftswitchTarget):
             '"soft": SoftswitchTarget': '"patient": PatientTarget, ',
         },
     },
-    (
-        *_RUN,
-        *[
-            "incast",
-            "--switch",
-            "patient",
-            "--dilation",
-            "20000",
-            "--set",
-            "degree=2",
-            "--set",
-            "message_bytes=20000",
-            "--json",
-            "--out",
-            "out",
-        ],
-    ),
+    (*_RUN, "incast", "--switch", "patient", "--dilation", "20000", *_TINY[2:]),
     "The switches were patient.",
     needs=(mininet,),
 )
@@ -730,18 +706,8 @@ def read_dashes(text: str) -> Description:
     },
     (
         *("python", "-c", "open('net.dash', 'w').write('h1 - s1\\ns1 - s2\\ns2 - h2\\n')", "&&"),
-        *(
-            *_RUN,
-            "incast",
-            "--topology",
-            "net.dash",
-            "--set",
-            "placement=remote",
-            "--set",
-            "degree=1",
-            *_TINY[:2],
-            *_TINY[4:],
-        ),
+        *(*_RUN, "incast", "--topology", "net.dash", "--set", "placement=remote", "--set", "degree=1"),
+        *(*_TINY[:2], *_TINY[4:]),
     ),
     '"completed": 1',
 )

@@ -18,12 +18,7 @@ from sfc_testbed.hosts.transport.congestion import CONGESTION_CONTROLS
 from sfc_testbed.hosts.transport.flow_control import FLOW_CONTROLS
 from sfc_testbed.hosts.transport.load_balancing import LOAD_BALANCINGS
 from sfc_testbed.hosts.transport.loss_recovery import LOSS_RECOVERIES
-from sfc_testbed.hosts.transport.messages import (
-    IncomingMessage,
-    MessageReceived,
-    NicAddress,
-    OutgoingMessage,
-)
+from sfc_testbed.hosts.transport.messages import IncomingMessage, MessageReceived, NicAddress, OutgoingMessage
 from sfc_testbed.hosts.transport.nic import Nic
 from sfc_testbed.hosts.transport.settings import TransportSettings
 from sfc_testbed.hosts.transport.transmission import Transmission

@@ -12,21 +12,8 @@ from tests.fuzz.budget import inputs
 
 TOKEN = "Zq3-_x8KcJ2mVb7TnYw0Lg"
 _WORDS = (
-    *(
-        "GET",
-        "POST",
-        " ",
-        "\r\n",
-        "HTTP/1.1",
-        "Host:",
-        "host: ",
-        "localhost",
-        "127.0.0.1:80",
-        "evil.example",
-        ":",
-        "/",
-        "..",
-    ),
+    *("GET", "POST", " ", "\r\n", "HTTP/1.1", "Host:", "host: ", "localhost", "127.0.0.1:80", "evil.example"),
+    *(":", "/", ".."),
     *("stream", TOKEN, TOKEN[:-1], "%2e", "\x00", "\xff", "Last-Event-ID: 7", "Content-Length: 9"),
 )
 _HEADS = st.lists(st.sampled_from(_WORDS) | st.text(st.characters(max_codepoint=255), max_size=4), max_size=24)

@@ -77,8 +77,7 @@ def test_a_switch_survives_any_frames(number: int) -> None:
     makers = _makers(random, plan.topology)
     has_commands = random.random() < 0.3
     with SwitchEngine(build_library(PROGRAM, sanitize=True), seed=1, sample_ns=_SAMPLE_NS) as engine:
-        for line in switch_commands(plan, random.choice(("tor1", "spine1"))):
-            engine.command(line)
+        engine.commands(switch_commands(plan, random.choice(("tor1", "spine1"))))
         now_ns, frames = 0, 0
         for _ in range(_STEPS):
             if has_commands and random.random() < 0.05:
