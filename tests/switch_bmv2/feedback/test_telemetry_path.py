@@ -98,30 +98,23 @@ def _after_two_bursts(shim: bytes) -> _Path:
     return path
 
 
-def test_every_record_equals_the_state_of_its_hop() -> None:
-    path = _after_two_bursts(request(telemetry=True, stamp_us=None))
-    queues_seen: set[int] = set()
+@pytest.mark.parametrize("is_compact", [False, True])
+def test_every_hop_reports_its_state(is_compact: bool) -> None:
+    """In the compact layout the packet keeps its length. At a dilation of 1000, its unit of time is 1 us."""
+    path = _after_two_bursts(request(telemetry=True, stamp_us=None, is_compact=is_compact))
+    queues_seen: set[bool] = set()
     for frame in path.received:
         plain_and_shim = strip(frame)
         assert plain_and_shim is not None
-        hops = unpack(plain_and_shim[1]).hops
-        assert len(hops) == 3
-        assert list(hops) == path.truth[_Path._body(frame)]
-        queues_seen.update(hop.queue_bytes > 0 for hop in hops)
-    assert queues_seen == {True, False}
-
-
-def test_every_slot_is_the_state_of_its_hop_in_the_units_of_the_compact_layout() -> None:
-    """The packet keeps its length. At a dilation of 1000, the unit of time is 1 us."""
-    path = _after_two_bursts(request(telemetry=True, stamp_us=None, is_compact=True))
-    queues_seen: set[int] = set()
-    for frame in path.received:
-        plain_and_shim = strip(frame)
-        assert plain_and_shim is not None
-        slots = int_slots.unpack(plain_and_shim[1])
-        assert len(frame) == len(plain_and_shim[0]) + 44
-        assert list(slots) == [_slot_of(truth) for truth in path.truth[_Path._body(frame)]]
-        queues_seen.update(slot.queue > 0 for slot in slots)
+        plain, shim = plain_and_shim
+        states = path.truth[_Path._body(frame)]
+        assert len(states) == 3
+        if is_compact:
+            assert len(frame) == len(plain) + 44
+            assert list(int_slots.unpack(shim)) == [_slot_of(state) for state in states]
+        else:
+            assert list(unpack(shim).hops) == states
+        queues_seen.update(queue_bytes > 0 for *_, queue_bytes in states)
     assert queues_seen == {True, False}
 
 
