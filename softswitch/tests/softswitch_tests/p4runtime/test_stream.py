@@ -100,8 +100,6 @@ def test_requests_need_the_device_and_a_primary(server: Served, primary: Control
     ):
         request = v1.WriteRequest(updates=[v1.Update(type=1, entity={"table_entry": entry})], **fields)
         assert refused(primary.calls["Write"], request) == [code]
-    read = v1.ReadRequest(device_id=1, entities=[{"table_entry": {}}])
-    assert refused(lambda: list(primary.calls["Read"](read))) == ["NOT_FOUND"]
     assert refused(primary.calls["Capabilities"], v1.CapabilitiesRequest(device_id=1)) == ["NOT_FOUND"]
     answer = primary.calls["Capabilities"](v1.CapabilitiesRequest(device_id=DEVICE_ID))
     assert answer.p4runtime_api_version.startswith("1.4.")
