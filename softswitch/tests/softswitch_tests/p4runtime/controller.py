@@ -188,7 +188,7 @@ class Controller:
 def connected(address: str, program: str | None = None) -> Iterator[Controller]:
     """Yield a primary client, which has set a program of the tests if one is given."""
     with closing(Controller(address)) as controller:
-        controller.arbitrate()
+        assert controller.arbitrate().status.code == 0
         if program is not None:
             controller.set_pipeline(program)
         yield controller

@@ -14,9 +14,13 @@ import grpc
 import pytest
 from grpc import StatusCode
 
-from softswitch.p4runtime import answers, outbox, portions, storage
+from softswitch.codegen.ir.blocks import Array
+from softswitch.control import CommandError
+from softswitch.p4runtime import answers, outbox, pipeline, portions, storage
 from softswitch.p4runtime.answers import Answers, WaitingBytes
 from softswitch.p4runtime.digests import MOST_DIGEST_BYTES, Digests
+from softswitch.p4runtime.indexes import MOST_CELLS, read_cells
+from softswitch.p4runtime.info import ArrayInfo, DigestInfo, Info
 from softswitch.p4runtime.messages import client_calls, v1
 from softswitch.p4runtime.outbox import Outbox, UnreadBytes
 from softswitch.p4runtime.server import MOST_CONNECTIONS
@@ -30,6 +34,7 @@ from softswitch_tests.p4runtime.controller import (
     PATIENCE_S,
     Controller,
     Names,
+    connected,
     exact,
     refused,
     update,
@@ -187,8 +192,7 @@ def test_connections_are_limited(lone: Served) -> None:
         except ConnectionError:
             return False
 
-    with closing(Controller(lone.address, 1)) as client, ExitStack() as stack:
-        assert client.arbitrate().status.code == 0
+    with connected(lone.address) as client, ExitStack() as stack:
         assert [connect() for _ in range(MOST_CONNECTIONS + 9)] == [True] * (MOST_CONNECTIONS - 1) + [False] * 10
         assert client.arbitrate().status.code == 0
         stack.close()
@@ -205,8 +209,7 @@ def test_a_long_read_does_not_hold_up_other_calls(lone: Served) -> None:
         register["size"] = n_cells
     for described in program.p4info.registers:
         described.size = n_cells
-    with closing(Controller(lone.address, 1)) as client:
-        assert client.arbitrate().status.code == 0
+    with connected(lone.address) as client:
         client.set_pipeline("controlled", p4info=program.p4info, p4_device_config=json.dumps(document).encode())
         request = v1.ReadRequest(device_id=DEVICE_ID, entities=[v1.Entity(register_entry={})])
         read = client.calls["Read"](request)
@@ -225,8 +228,8 @@ def test_refused_streams_keep_nothing(lone: Served) -> None:
         with closing(Controller(lone.address, 1, f"{number}-" + "r" * MB)) as client:
             client.send_arbitration()
             assert client.end().code() is StatusCode.INVALID_ARGUMENT
-    with closing(Controller(lone.address, 1)) as client:
-        assert client.arbitrate().status.code == 0
+    with connected(lone.address):
+        pass
 
 
 # Stored bytes
@@ -345,10 +348,6 @@ def test_the_answers_that_wait_are_limited_except_short_ones() -> None:
 
 
 def test_arrays_that_do_not_fit_are_read_cell_by_cell(primary: Controller, names: Names) -> None:
-    from softswitch.codegen.ir.blocks import Array
-    from softswitch.p4runtime.indexes import MOST_CELLS, read_cells
-    from softswitch.p4runtime.info import ArrayInfo
-
     array = ArrayInfo(1, Array.__new__(Array), None)
     object.__setattr__(array.array, "count", MOST_CELLS + 1)
     object.__setattr__(array.array, "name", "In.huge")
@@ -389,8 +388,6 @@ class DigestSource:
 
 def wide_digests(count: int, bits: int) -> Any:
     """Return the objects of a program with digests of two fields, the first one of which has this width."""
-    from softswitch.p4runtime.info import DigestInfo, Info
-
     info = Info.__new__(Info)
     info.digests = {
         number: DigestInfo(number, f"d{number}", (bits, 8), Names("controlled").p4info.digests[0])
@@ -424,9 +421,6 @@ def test_digests_that_are_never_acknowledged_are_limited(bits: int) -> None:
 def test_reads_of_a_saved_pipeline_are_not_recorded_and_writes_are_limited(
     primary: Controller, names: Names, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from softswitch.control import CommandError
-    from softswitch.p4runtime import pipeline
-
     class Engine:
         def command(self, line: str) -> str:
             return line
