@@ -47,9 +47,7 @@ def test_invalid_rate_is_refused(bw: object) -> None:
 
 
 def test_unsupported_link_parameters_are_listed() -> None:
-    assert unsupported_parameters({"bw": 10, "loss": 2, "jitter": None, "max_queue_size": 100}) == [
-        "loss=2",
-    ]
+    assert unsupported_parameters({"bw": 10, "loss": 2, "jitter": None, "max_queue_size": 100}) == ["loss=2"]
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,7 @@ def unsupported_program() -> bytes:
 
 
 @pytest.mark.parametrize(
-    "source",
-    [b"", b"neither", b"{", b"{}", b"[1, 2]", (PROGRAMS / "l3.json").read_bytes(), unsupported_program()],
+    "source", [b"", b"neither", b"{", b"{}", b"[1, 2]", (PROGRAMS / "l3.json").read_bytes(), unsupported_program()]
 )
 def test_wrong_configs_leave_the_switch_as_it_was(
     server: Served, primary: Controller, names: Names, source: bytes

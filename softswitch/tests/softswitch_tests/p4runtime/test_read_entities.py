@@ -59,16 +59,8 @@ def profiles(primary: Controller, names: Names) -> Controller:
         {"action_profile_id": NAMES["In.members"]},
         [("In.members", 1), ("In.members", 2)],
     ),
-    (
-        "9.2.1 a profile and a member",
-        {"action_profile_id": NAMES["In.members"], "member_id": 2},
-        [("In.members", 2)],
-    ),
-    (
-        "9.2.1 profile 0 and a member",
-        {"member_id": 1},
-        [("In.members", 1), ("In.plain_members", 1)],
-    ),
+    ("9.2.1 a profile and a member", {"action_profile_id": NAMES["In.members"], "member_id": 2}, [("In.members", 2)]),
+    ("9.2.1 profile 0 and a member", {"member_id": 1}, [("In.members", 1), ("In.plain_members", 1)]),
     ("13.1 no such member", {"action_profile_id": NAMES["In.members"], "member_id": 9}, []),
 )
 def test_members(profiles: Controller, names: Names, selection: Selection, expected: list[tuple[str, int]]) -> None:
@@ -218,11 +210,7 @@ def test_direct_counters(direct: Controller, names: Names, selection: Selection,
 @requests(
     ("9.4.1 an unset table entry selects all", {}, [("any", 1), ("odd", 1), ("odd", 2)]),
     ("9.4.1 a table", {"table_entry": NAMES.entry("In.policies")}, [("any", 1), ("odd", 1), ("odd", 2)]),
-    (
-        "9.4.1 an entry",
-        {"table_entry": NAMES.entry("In.policies", [ternary(1, 1)], priority=2)},
-        [("odd", 2)],
-    ),
+    ("9.4.1 an entry", {"table_entry": NAMES.entry("In.policies", [ternary(1, 1)], priority=2)}, [("odd", 2)]),
     (
         "9.1.6 the priority of a don't-care entry",
         {"table_entry": NAMES.entry("In.policies", priority=1)},

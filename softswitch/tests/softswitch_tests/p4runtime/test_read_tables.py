@@ -97,11 +97,7 @@ SELECTED: list[tuple[str, Any, list[str]]] = [
     ("9.1.6 controller_metadata", NAMES.entry("In.exact_match", controller_metadata=6), []),
     ("9.1.6 metadata", NAMES.entry("In.exact_match", metadata=b"mine"), ["exact"]),
     ("9.1.6 metadata", NAMES.entry("In.exact_match", metadata=b"min"), []),
-    (
-        "9.1.6 two filters",
-        NAMES.entry("In.exact_match", action=NAMES.action("In.rewrite"), metadata=b"mine"),
-        [],
-    ),
+    ("9.1.6 two filters", NAMES.entry("In.exact_match", action=NAMES.action("In.rewrite"), metadata=b"mine"), []),
     ("9.1.8 idle_timeout_ns is no filter", NAMES.entry("In.exact_match", idle_timeout_ns=1), EXACT_TABLE),
     ("9.1 is_const is no filter", NAMES.entry("In.exact_match", is_const=True), EXACT_TABLE),
 ]
@@ -135,11 +131,7 @@ DEFAULTS: list[tuple[str, Any, list[str]]] = [
     ),
     ("9.1.6 is_default_action and action", NAMES.entry("In.policies", action=NAMES.action("In.police")), []),
     ("9.1.6 is_default_action and metadata", NAMES.entry("In.routes", metadata=b"x"), []),
-    (
-        "9.1.7 meter_config of a default entry",
-        NAMES.entry("In.policies", meter_config={}),
-        ["In.drop of In.policies"],
-    ),
+    ("9.1.7 meter_config of a default entry", NAMES.entry("In.policies", meter_config={}), ["In.drop of In.policies"]),
     (
         "9.1.7 counter_data of a default entry, which has none",
         NAMES.entry("In.routes", counter_data={}),

@@ -12,14 +12,7 @@ import pytest
 from thriftpy2.thrift import TApplicationException
 
 from softswitch.thrift.interface import interface
-from softswitch.thrift.refusals import (
-    ArrayCode,
-    CalculationCode,
-    MeterCode,
-    MulticastCode,
-    TableCode,
-    ValueSetCode,
-)
+from softswitch.thrift.refusals import ArrayCode, CalculationCode, MeterCode, MulticastCode, TableCode, ValueSetCode
 from softswitch_tests.control.test_crc_commands import FIELDS, hashed
 from softswitch_tests.pipeline.harness import PROGRAMS, crc
 from softswitch_tests.pipeline.test_hashing import packed
