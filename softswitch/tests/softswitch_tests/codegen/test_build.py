@@ -38,14 +38,6 @@ def test_second_build_is_cached_and_programs_share_objects(cache: Path, monkeypa
     assert len(list(cache.iterdir())) == len(file_times) + 4  # C, object, library and the note about it
 
 
-def test_changed_program_is_built_again(cache: Path, tmp_path: Path) -> None:
-    path = tmp_path / "program.json"
-    shutil.copy(PROGRAMS / "l3.json", path)
-    first = build_library(path)
-    shutil.copy(PROGRAMS / "again.json", path)
-    assert build_library(path) != first
-
-
 def test_a_change_of_equal_length_and_time_is_built_again(cache: Path, tmp_path: Path) -> None:
     path = tmp_path / "program.json"
     text = (PROGRAMS / "l3.json").read_text()

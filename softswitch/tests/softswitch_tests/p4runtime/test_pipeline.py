@@ -168,7 +168,7 @@ INCLUDING = ("zz\r#include </etc/passwd>\r", 'zz\n#include "/etc/passwd"\n', "zz
 
 
 @pytest.mark.parametrize("name", INCLUDING)
-def test_a_name_cannot_make_the_compiler_read_a_file(name: str, primary: Controller, names: Names) -> None:
+def test_a_name_cannot_make_the_compiler_read_a_file(name: str, primary: Controller) -> None:
     assert SECRET in Path("/etc/passwd").read_text()
     document = json.loads(CONTROLLED)
     for item in (*document["actions"], *document["header_types"][2:], *document["counter_arrays"]):

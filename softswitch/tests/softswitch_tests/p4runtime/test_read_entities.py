@@ -217,7 +217,7 @@ def test_direct_counters(direct: Controller, names: Names, selection: Selection,
         [("any", 1), ("odd", 1)],
     ),
 )
-def test_direct_meters(direct: Controller, names: Names, selection: Selection, expected: list[tuple[str, int]]) -> None:
+def test_direct_meters(direct: Controller, selection: Selection, expected: list[tuple[str, int]]) -> None:
     read = direct.read(direct_meter_entry=selection)
     found = [("odd" if item.table_entry.match else "any", item.table_entry.priority) for item in read]
     assert found == expected

@@ -221,9 +221,7 @@ def test_counters_of_colors_are_unimplemented(primary: Controller, names: Names,
 # 9.1.7 Direct resources
 
 
-def test_direct_resources_are_read_on_request(
-    server: Served, primary: Controller, names: Names, entries: dict[str, Any]
-) -> None:
+def test_direct_resources_are_read_on_request(server: Served, primary: Controller, entries: dict[str, Any]) -> None:
     arrives(server, 1, ROUTES, address=1)
     request = v1.TableEntry(counter_data={}, meter_config={})
     by_key = {(entry.table_id, str(entry.match), entry.priority): entry for entry in primary.read(table_entry=request)}
@@ -249,7 +247,7 @@ def test_the_values_of_direct_resources_in_a_request_are_ignored(
     assert [entry.counter_data.packet_count for entry in primary.read(table_entry=request)] == [7]
 
 
-def test_a_large_rate_is_read_as_written(primary: Controller, names: Names, entries: dict[str, Any]) -> None:
+def test_a_large_rate_is_read_as_written(primary: Controller, entries: dict[str, Any]) -> None:
     for rate in (1, 999_999, 1_000_001, 10**9 + 1, 10**12 + 1, 123_456_789_012_345):
         config = v1.MeterConfig(cir=rate, cburst=1, pir=rate + 1, pburst=(1 << 32) - 1)
         changed = v1.TableEntry()

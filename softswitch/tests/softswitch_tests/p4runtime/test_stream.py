@@ -90,7 +90,7 @@ def test_clients_of_a_role_are_limited(connect: Connect) -> None:
     assert clients[-1].end().code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
-def test_requests_need_the_device_and_a_primary(server: Served, primary: Controller, names: Names) -> None:
+def test_requests_need_the_device_and_a_primary(primary: Controller, names: Names) -> None:
     entry = names.entry("In.exact_match", [exact(7)], names.action("In.forward", 2))
     for fields, code in (
         ({"device_id": 1}, "NOT_FOUND"),
