@@ -126,6 +126,6 @@ def _build(name: str, kind: tuple[str, ...], sanitize: bool, *, with_main: bool)
     sources = [s for s in sorted(SOURCE_DIR.rglob("*.c")) if with_main or s != MAIN_SOURCE]
     flags = _FLAGS + (_SANITIZER_FLAGS if sanitize else ())
     output = Path(_directory().name) / f"{'sanitized-' if sanitize else ''}{name}"
-    words = [*flags, *kind, f"-I{SOURCE_DIR}", "-o", output, PROGRAM, *sources, "-lm", "-lpthread"]
+    words: list[str | Path] = [*flags, *kind, f"-I{SOURCE_DIR}", "-o", output, PROGRAM, *sources, "-lm", "-lpthread"]
     subprocess.run([*compiler_words(), *words], check=True)
     return output
