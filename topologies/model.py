@@ -82,6 +82,10 @@ class Link:
     rate_bps: int
     delay_ns: int
 
+    def other(self, end: Port) -> Port:
+        """Return the end opposite to one end."""
+        return self.b if self.a == end else self.a
+
 
 @dataclass(frozen=True, slots=True)
 class SwitchPort:
@@ -130,6 +134,11 @@ class Topology:
     @cached_property
     def tors(self) -> tuple[Switch, ...]:
         return tuple(switch for switch in self.switches if switch.is_tor)
+
+    @property
+    def racks(self) -> tuple[tuple[Host, ...], ...]:
+        """The servers under each ToR."""
+        return tuple(self.hosts_of(tor.name) for tor in self.tors)
 
     @cached_property
     def first_plane(self) -> Topology:
@@ -213,11 +222,11 @@ class Topology:
 
     @cached_property
     def host_link(self) -> Mapping[str, Link]:
-        return {
-            link.a.node if link.a.node in self.host else link.b.node: link
-            for link in self.links
-            if link.a.node in self.host or link.b.node in self.host
-        }
+        return {end.node: link for link in self.links for end in (link.a, link.b) if end.node in self.host}
+
+    def tor_port(self, host: str) -> Port:
+        """Return the port of a ToR that leads to one of its servers."""
+        return self.host_link[host].other(Port(host, 0))
 
 
 def port_mac(switch_id: int, port: int) -> str:

@@ -281,7 +281,7 @@ def different_paths(topology: Topology) -> Iterator[tuple[Link, ...]]:
     Thousands of hosts have few kinds of links, so this is much less than one path for each pair of hosts.
     """
     paths = Paths(topology)
-    tors = [switch.name for switch in topology.switches if switch.is_tor]
+    tors = [tor.name for tor in topology.tors]
     kinds = {tor: _link_kinds(topology, tor) for tor in tors}
     for target in tors:
         fabric = paths.across_fabric(target)

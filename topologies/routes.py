@@ -147,8 +147,7 @@ def hops_between(topology: Topology, src: str, dst: str) -> tuple[tuple[Port, ..
         ]
         path.append(tuple(port for port, _ in nearer))
         switches = dict.fromkeys(peer for _, peer in nearer)
-    link = topology.host_link[dst]
-    return (*path, (link.b if link.a.node == dst else link.a,))
+    return (*path, (topology.tor_port(dst),))
 
 
 class Paths:

@@ -42,8 +42,7 @@ def _sent(plan: RunPlan, pcaps: Path) -> Iterator[tuple[int, int, int, int, byte
     """Yield (time in ns, host number, switch index, port, frame) for each frame that a host sent."""
     switches = {switch.name: index for index, switch in enumerate(plan.topology.switches)}
     for number, host in enumerate(plan.topology.hosts):
-        link = plan.topology.host_link[host.name]
-        port = link.b if link.a.node == host.name else link.a
+        port = plan.topology.tor_port(host.name)
         for packet in read_capture(pcaps / f"{host.name}-eth0.pcapng"):
             if packet.direction is Direction.OUT:
                 yield packet.time_ns, number, switches[port.node], port.number, packet.frame

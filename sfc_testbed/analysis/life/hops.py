@@ -113,7 +113,7 @@ def _at_switch(
         sending_us = sighting.time_us - link_us
         arrival_us = _take_arrival_us(arrivals.get(identity, []), sending_us, remaining[identity], link_us)
         remaining[identity] -= 1
-        towards = _neighbour(port, topology)
+        towards = topology.link_at[port].other(port).node
         if arrival_us is None:
             what = f"{_PREFIXES.get(sighting.kind, '')}forwarded"
             yield PacketEvent(sighting.time_us, switch, what, sighting.packet, towards)
@@ -161,8 +161,3 @@ def _departure_us(end: Port, frame_bytes: int, topology: Topology) -> float:
     """Return the time from a frame's departure from the queue to its capture behind the link, in µs."""
     wire_ns = 8e9 * frame_bytes / topology.link_at[end].rate_bps
     return (wire_ns + topology.departure_delay_ns(end)) / _NS_PER_US
-
-
-def _neighbour(end: Port, topology: Topology) -> str:
-    link = topology.link_at[end]
-    return link.b.node if link.a == end else link.a.node

@@ -119,17 +119,13 @@ class _Observer:
             pairs = {(row[end], row[other]) for row in rows for end, other in (("src", "dst"), ("dst", "src"))}
             self._paths = {pair: hops_between(self._topology, *pair) for pair in pairs}
         ports = {port for path in self._paths.values() for hop in path for port in hop}
-        tor_ports = {} if self._topology is None else {row["src"]: self._tor_port(row["src"]) for row in rows}
+        topology = self._topology
+        tor_ports = {} if topology is None else {row["src"]: topology.tor_port(row["src"]) for row in rows}
         carried = _samples(run.links, ports | {*tor_ports.values()}, "sent_bytes", "received_bytes")
         self._curves = _QueueCurves(run, self._topology, ports, carried)
         self._nics = _nic_curves(self._topology, tor_ports, carried)
         self._end_us = _end_us(run, rows)
         self._waits = _Waits.of_run(run, [row["flow_id"] for row in rows])
-
-    def _tor_port(self, host: str) -> Port:
-        assert self._topology is not None
-        link = self._topology.host_link[host]
-        return link.b if link.a.node == host else link.a
 
     def observed(self, row: Mapping[str, Any]) -> SlowFlow:
         """Return a flow with its reasons and history."""

@@ -143,7 +143,7 @@ def _peaks(topology: Topology, queues: Rows, places: Mapping[str, Place], has_ho
         return
     marks = [_on_link(places, port, link) for link, port, *_ in rows]
     texts = [
-        f"{_end(port)}, to {_other(link, port).node}: peak queue {format_bytes(peak)} until {three_digits(at_us)} µs"
+        f"{_end(port)}, to {link.other(port).node}: peak queue {format_bytes(peak)} until {three_digits(at_us)} µs"
         for link, port, peak, at_us in rows
     ]
     low, high = _PEAK_POINTS
@@ -153,13 +153,9 @@ def _peaks(topology: Topology, queues: Rows, places: Mapping[str, Place], has_ho
     yield Marks(name, LineLook(_PEAK_COLOR, SOLID), x, y, texts, np.array(sizes), alpha=0.75)
 
 
-def _other(link: Link, port: Port) -> Port:
-    return link.b if link.a == port else link.a
-
-
 def _on_link(places: Mapping[str, Place], port: Port, link: Link) -> Place:
     """Return the place of a mark on a link: near the port, and near the host on its link, where links are apart."""
-    (x, y), (other_x, other_y) = places[port.node], places[_other(link, port).node]
+    (x, y), (other_x, other_y) = places[port.node], places[link.other(port).node]
     share = 0.7 if other_y == 0 else 0.25
     return x + share * (other_x - x), y + share * (other_y - y)
 

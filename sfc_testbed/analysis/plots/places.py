@@ -39,7 +39,7 @@ def places_of(topology: Topology) -> dict[str, Place]:
     for height, names in rows.items():
         for number, name in enumerate(names):
             places[name] = ((number + 0.5) / len(names), float(height))
-    tors = [switch.name for switch in topology.switches if switch.is_tor]
+    tors = [tor.name for tor in topology.tors]
     width = 0.9 / max(1, len(rows.get(1, tors)))
     for tor in tors:
         under = topology.hosts_of(tor)
