@@ -7,7 +7,7 @@ ToRs and switches are numbered in the order of the topology. NumPy is imported w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -33,21 +33,22 @@ class Distances:
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
-        self._number = {switch.name: number for number, switch in enumerate(topology.switches)}
-        self.tors = [self._number[tor.name] for tor in topology.tors]
+        self.number = {switch.name: number for number, switch in enumerate(topology.switches)}
+        """The number of each switch."""
+        self.tors = [self.number[tor.name] for tor in topology.tors]
         """The number of each ToR among all switches."""
         self._rows: dict[str, list[int]] = {}
 
     def to(self, tor: str) -> Callable[[str], int]:
         """Return a function that returns the distance of a switch to a ToR."""
         if tor not in self._rows:
-            self._rows[tor] = self._of_pairs[self.tors.index(self._number[tor])].tolist()
-        row, number = self._rows[tor], self._number
+            self._rows[tor] = self._of_pairs[self.tors.index(self.number[tor])].tolist()
+        row, number = self._rows[tor], self.number
         return lambda switch: row[number[switch]]
 
     def all_to(self, tor: str) -> NDArray[np.int32]:
         """Return the distance of each switch to a ToR."""
-        row: NDArray[np.int32] = self._of_pairs[self.tors.index(self._number[tor])]
+        row: NDArray[np.int32] = self._of_pairs[self.tors.index(self.number[tor])]
         return row
 
     def ports(self, switch: str) -> list[SwitchPort]:
@@ -56,30 +57,30 @@ class Distances:
 
     def nearer(self, switch: str) -> NDArray[np.bool_]:
         """Return for each ToR (row) and each of `ports(switch)` (column) whether the port is on a shortest path."""
-        peers = [self._number[port.peer.node] for port in self.ports(switch)]
-        own = self._of_pairs[:, self._number[switch]]
+        peers = [self.number[port.peer.node] for port in self.ports(switch)]
+        own = self._of_pairs[:, self.number[switch]]
         is_nearer: NDArray[np.bool_] = (self._of_pairs[:, peers] + 1 == own[:, None]) & (own != UNREACHABLE)[:, None]
         return is_nearer
 
     @cached_property
-    def _steps(self) -> _Steps:
+    def steps(self) -> Steps:
         import numpy as np
 
         rows = [
-            (self._number[here.node], self._number[there.node], link.rate_bps, link.delay_ns)
+            (self.number[here.node], self.number[there.node], link.rate_bps, link.delay_ns)
             for link in self._topology.links
             for here, there in ((link.a, link.b), (link.b, link.a))
-            if here.node in self._number and there.node in self._number
+            if here.node in self.number and there.node in self.number
         ]
-        return _Steps(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
+        return Steps(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
 
     @cached_property
     def _of_pairs(self) -> NDArray[np.int32]:
         """The distance of each switch (column) to each ToR (row), by breadth-first searches over all links."""
         import numpy as np
 
-        here, there = self._steps.here, self._steps.there
-        pairs = np.full((len(self.tors), len(self._number)), UNREACHABLE, dtype=np.int32)
+        here, there = self.steps.here, self.steps.there
+        pairs = np.full((len(self.tors), len(self.number)), UNREACHABLE, dtype=np.int32)
         for row, tor in zip(pairs, self.tors, strict=True):
             row[tor] = hops = 0
             while True:
@@ -96,26 +97,32 @@ class Distances:
         import numpy as np
 
         passes_ns = np.array([switch.pass_latency_ns for switch in self._topology.switches], dtype=np.int64)
-        wires_ns = self._steps.wires_ns(frame_bytes)
-        both_ways_ns = 2 * (self._steps.delay_ns + passes_ns[self._steps.here])
+        wires_ns = self.steps.wires_ns(frame_bytes)
+        both_ways_ns = 2 * (self.steps.delay_ns + passes_ns[self.steps.here])
         rows = []
         for tor, hops in zip(self.tors, self._of_pairs, strict=True):
             bounds = _Bounds(hops.size, tor, 2 * int(passes_ns[tor]))
-            for distance in range(1, int(hops[hops != UNREACHABLE].max()) + 1):
-                taken = (hops[self._steps.here] == distance) & (hops[self._steps.there] == distance - 1)
-                bounds.extend(self._steps, np.flatnonzero(taken), both_ways_ns, wires_ns)
+            for taken in self.steps.towards(hops):
+                bounds.extend(self.steps, taken, both_ways_ns, wires_ns)
             rows.append(bounds.at(self.tors))
         return Crossings(self._of_pairs[:, self.tors], *np.stack(rows, axis=1))
 
 
 @dataclass(frozen=True)
-class _Steps:
+class Steps:
     """The links between switches, with a place in each array for either direction."""
 
     here: NDArray[np.int64]
     there: NDArray[np.int64]
     rate_bps: NDArray[np.int64]
     delay_ns: NDArray[np.int64]
+
+    def towards(self, hops: NDArray[np.int32]) -> Iterator[NDArray[np.int64]]:
+        """Yield the places of the steps that lead nearer to a ToR, from the last links of ways to the first ones."""
+        import numpy as np
+
+        for distance in range(1, int(hops[hops != UNREACHABLE].max()) + 1):
+            yield np.flatnonzero((hops[self.here] == distance) & (hops[self.there] == distance - 1))
 
     def wires_ns(self, frame_bytes: int) -> NDArray[np.int64]:
         """Return the time in which each link sends a frame."""
@@ -161,7 +168,7 @@ class _Bounds:
         self._fastest_bps[tor] = _NO_LINK_BPS
 
     def extend(
-        self, steps: _Steps, taken: NDArray[np.int64], both_ways_ns: NDArray[np.int64], wires_ns: NDArray[np.int64]
+        self, steps: Steps, taken: NDArray[np.int64], both_ways_ns: NDArray[np.int64], wires_ns: NDArray[np.int64]
     ) -> None:
         """Find the ways of the switches from which these steps lead to a switch with known ways."""
         import numpy as np

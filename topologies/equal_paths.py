@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from sfc_testbed.topologies.distances import UNREACHABLE, distances_of
+from sfc_testbed.topologies.distances import distances_of
 from sfc_testbed.topologies.model import Topology, TopologyError
 
 if TYPE_CHECKING:
@@ -70,19 +70,13 @@ class EqualPaths:
     def __init__(self, topology: Topology) -> None:
         import numpy as np
 
-        number = {switch.name: place for place, switch in enumerate(topology.switches)}
-        links = [link for link in topology.links if link.a.node in number and link.b.node in number]
-        ends = np.array([[number[link.a.node], number[link.b.node]] for link in links], dtype=np.int64).reshape(-1, 2)
-        self.topology = topology
-        self._number = number
-        self._tors = np.array([number[tor.name] for tor in topology.tors])
+        self._distances = distances_of(topology)
         self._row = {tor.name: row for row, tor in enumerate(topology.tors)}
-        self._here, self._there = np.concatenate([ends, ends[:, ::-1]]).T
+        self._steps = self._distances.steps
         kinds: dict[Wire, int] = {}
-        of_link = [kinds.setdefault(Wire(link.rate_bps, link.delay_ns), len(kinds)) for link in links]
-        self._kind = np.array(of_link * 2, dtype=np.int64)
+        wires = map(Wire, self._steps.rate_bps.tolist(), self._steps.delay_ns.tolist())
+        self._kind = np.array([kinds.setdefault(wire, len(kinds)) for wire in wires], dtype=np.int64)
         self._wires = tuple(kinds)
-        self._rate_bps = np.array([link.rate_bps for link in links] * 2, dtype=np.float64)
         self._passes_ns = np.array([switch.pass_latency_ns for switch in topology.switches], dtype=np.int64)
         self._bundles: dict[tuple[Way, ...], int] = {}
         """The number of each set of ways."""
@@ -109,16 +103,15 @@ class EqualPaths:
     def _by_distance(self, tor: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         import numpy as np
 
-        hops = distances_of(self.topology).all_to(tor)
-        own = self._number[tor]
+        hops = self._distances.all_to(tor)
+        own = self._distances.number[tor]
         bundles = np.full(hops.size, -1, dtype=np.int64)
         bundles[own] = self._bundle([Way((), int(self._passes_ns[own]))])
         capacity_bps = np.zeros(hops.size)
         capacity_bps[own] = np.inf
-        for distance in range(1, int(hops[hops != UNREACHABLE].max()) + 1):
-            steps = np.flatnonzero((hops[self._here] == distance) & (hops[self._there] == distance - 1))
-            here, there = self._here[steps], self._there[steps]
-            rates_bps = np.minimum(self._rate_bps[steps], capacity_bps[there])
+        for steps in self._steps.towards(hops):
+            here, there = self._steps.here[steps], self._steps.there[steps]
+            rates_bps = np.minimum(self._steps.rate_bps[steps], capacity_bps[there])
             capacity_bps += np.bincount(here, weights=rates_bps, minlength=hops.size)
             columns = np.stack([self._passes_ns[here], self._kind[steps], bundles[there]])
             if (columns == columns[:, :1]).all():
@@ -130,7 +123,7 @@ class EqualPaths:
             rows = choices[2:].T.tolist()
             for switch, begin, end in zip(switches.tolist(), begins, [*begins[1:], len(rows)], strict=True):
                 bundles[switch] = self._extend(int(self._passes_ns[switch]), rows[begin:end])
-        return bundles[self._tors], capacity_bps[self._tors]
+        return bundles[self._distances.tors], capacity_bps[self._distances.tors]
 
     def _extend(self, passes_ns: int, choices: Sequence[Sequence[int]]) -> int:
         """Return the number of the ways of a switch, whose next hops are given by kind of link and number of ways."""
