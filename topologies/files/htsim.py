@@ -35,7 +35,6 @@ _OF_TIER = {
     "queue_down": 10**12,
 }
 """The names of a tier, with the largest value."""
-_LINK_TIERS = ("host", "ToR", "aggregation switch")
 _MOST_DIGITS = 12
 
 

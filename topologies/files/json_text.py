@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from sfc_testbed.request.shown import shown
 from sfc_testbed.topologies.files.description import NetworkFileError
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
+Read = TypeVar("Read")
 
 
 def read_json(text: str) -> dict[str, Any]:
@@ -35,6 +36,17 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
     for step in path:
         place = _member(text, place, step) if isinstance(step, str) else _element(text, place, step)
     return text.count("\n", 0, place) + 1
+
+
+def read_each(values: Iterable[Any], read: Callable[[Any], Read], text: str, path: Sequence[str]) -> list[Read]:
+    """Return what `read` makes of each value of the list at a path. NetworkFileError names the line of a value."""
+    results = []
+    for number, value in enumerate(values):
+        try:
+            results.append(read(value))
+        except NetworkFileError as error:  # only then is the line searched for
+            raise NetworkFileError(str(error), line_of(text, (*path, number))) from error
+    return results
 
 
 def _value(text: str, place: int) -> int:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from sfc_testbed.request.shown import nearest, shown
@@ -23,7 +22,7 @@ from sfc_testbed.topologies.files.description import (
     bounded_delay,
     bounded_rate,
 )
-from sfc_testbed.topologies.files.json_text import line_of
+from sfc_testbed.topologies.files.json_text import line_of, read_each
 from sfc_testbed.topologies.model import MAX_PLANES, Topology
 
 _TYPES = {"host": True, "server": True, "switch": False}
@@ -47,12 +46,7 @@ def read_node_link(content: Mapping[str, Any], text: str) -> Description:
     assert key is not None
     if content.get("directed") is True:
         raise NetworkFileError("the graph is directed, but links have both directions; write it after to_undirected()")
-    links = []
-    for number, link in enumerate(content[key]):
-        try:
-            links.append(_link(link))
-        except NetworkFileError as error:
-            raise NetworkFileError(str(error), line_of(text, (key, number))) from error
+    links = read_each(content[key], _link, text, (key,))
     degrees = Counter(end for link in links for end in (link.a, link.b))
     kinds: dict[str, bool] = {}
     for number, node in enumerate(content["nodes"]):
@@ -67,7 +61,7 @@ def read_node_link(content: Mapping[str, Any], text: str) -> Description:
         [name for name, is_host in kinds.items() if is_host],
         [name for name, is_host in kinds.items() if not is_host],
         links,
-        partial(_line_of_link, text, key),
+        lambda number: line_of(text, (key, number)),
         may_repeat=content.get("multigraph") is True,
         planes=_planes(content),
     )
@@ -79,10 +73,6 @@ def _planes(content: Mapping[str, Any]) -> int:
     if type(planes) is not int or not 1 <= planes <= MAX_PLANES:
         raise NetworkFileError(f"planes: must be a whole number from 1 to {MAX_PLANES}, not {shown(planes)}")
     return planes
-
-
-def _line_of_link(text: str, key: str, number: int) -> int:
-    return line_of(text, (key, number))
 
 
 def _node(node: Any, degrees: Mapping[str, int]) -> tuple[str, bool]:

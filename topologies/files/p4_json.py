@@ -23,7 +23,7 @@ from sfc_testbed.topologies.files.description import (
     bounded_delay,
     bounded_rate,
 )
-from sfc_testbed.topologies.files.json_text import line_of
+from sfc_testbed.topologies.files.json_text import line_of, read_each
 
 _PORT = re.compile(r"(.+)-p([0-9]{1,5})")
 _FEWEST_WORDS, _MOST_WORDS = 2, 4
@@ -44,8 +44,13 @@ def is_p4_utils(content: Mapping[str, Any]) -> bool:
 def read_tutorial(content: Mapping[str, Any], text: str) -> Description:
     """Return the network of a file of the P4 tutorials. NetworkFileError names an invalid line."""
     links = _links(content, text, ("links",), _tutorial_link)
-    lines = partial(_line_of_link, text, ("links",))
-    return Description(_names(content, "hosts"), _names(content, "switches"), links, lines, may_repeat=True)
+    return Description(
+        _names(content, "hosts"),
+        _names(content, "switches"),
+        links,
+        lambda number: line_of(text, ("links", number)),
+        may_repeat=True,
+    )
 
 
 def read_p4_utils(content: Mapping[str, Any], text: str) -> Description:
@@ -66,9 +71,13 @@ def read_p4_utils(content: Mapping[str, Any], text: str) -> Description:
         notes.append("losses of links are not used; use --fault loss:A-B,rate=SHARE")
     if any("weight" in link for link in (defaults, *options)):
         notes.append("weights of links are not used: routes have the fewest links")
-    lines = partial(_line_of_link, text, path)
     return Description(
-        _names(topology, "hosts"), _names(topology, "switches"), links, lines, may_repeat=True, notes=notes
+        _names(topology, "hosts"),
+        _names(topology, "switches"),
+        links,
+        lambda number: line_of(text, (*path, number)),
+        may_repeat=True,
+        notes=notes,
     )
 
 
@@ -82,26 +91,16 @@ def _names(content: Mapping[str, Any], key: str) -> list[str]:
     return list(nodes)
 
 
-def _line_of_link(text: str, path: tuple[str, ...], number: int) -> int:
-    return line_of(text, (*path, number))
-
-
 def _links(
     content: Mapping[str, Any], text: str, path: tuple[str, ...], read: Callable[[list[Any]], DescribedLink]
 ) -> list[DescribedLink]:
     links = content.get("links")
     if not isinstance(links, list):
         raise NetworkFileError(f"links: must be a list, not {shown(links)}")
-    described = []
-    for number, link in enumerate(links):
-        try:
-            described.append(_link(link, read))
-        except NetworkFileError as error:  # only then is the line searched for
-            raise NetworkFileError(str(error), line_of(text, (*path, number))) from error
-    return described
+    return read_each(links, partial(_link, read), text, path)
 
 
-def _link(link: Any, read: Callable[[list[Any]], DescribedLink]) -> DescribedLink:
+def _link(read: Callable[[list[Any]], DescribedLink], link: Any) -> DescribedLink:
     is_link = isinstance(link, list) and _FEWEST_WORDS <= len(link) <= _MOST_WORDS
     if not is_link or not all(isinstance(end, str) for end in link[:2]):
         raise NetworkFileError(f"a link is a list that begins with two names, not {shown(link)}")
