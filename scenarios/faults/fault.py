@@ -13,12 +13,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from sfc_testbed.request.quantities import in_unit
 from sfc_testbed.request.shown import shown
-from sfc_testbed.scenarios.model.scenario import ScenarioError
+from sfc_testbed.scenarios.model.scenario import ScenarioError, random_stream
 from sfc_testbed.topologies.model import Link, Topology
 from sfc_testbed.wire.units import NS_PER_MS, NS_PER_S, NS_PER_US
 
 _UNITS_NS = {"ns": 1, "us": NS_PER_US, "ms": NS_PER_MS, "s": NS_PER_S}
 _LONGEST_NS = 3_600 * NS_PER_S
+MAX_SEED = 2**31 - 1
+"""The largest seed: a random stream combines 31 bits of seed with 32 bits that identify its link."""
 _LINK = re.compile(r"([^-#]+)-([^-#]+)(?:#([0-9]{1,4}))?")
 
 
@@ -81,11 +83,18 @@ class Fault(BaseModel):
 
     def seeded(self, seed: int) -> Fault:
         """Return this fault with a seed that derives from the run's seed, if it draws at random and has none."""
-        return self
+        if getattr(self, "seed", 0) is not None:
+            return self
+        return self.model_copy(update={"seed": int(random_stream(seed, f"fault {self}").integers(MAX_SEED + 1))})
 
     def switches(self, topology: Topology) -> frozenset[str]:
         """Return the switches on which the fault needs a function that only softswitch has."""
         return frozenset()
+
+    def check_node(self, name: str, topology: Topology) -> None:
+        """Raise FaultError if this network has no node of this name."""
+        if name not in topology.host and name not in topology.switch:
+            raise FaultError(f"{self.kind}:{self.place}: no node {name!r} in this network")
 
     def __str__(self) -> str:
         """Return the text that parses to this fault, with every default written out."""
@@ -102,8 +111,7 @@ class LinkedFault(Fault):
         if match is None:
             raise FaultError(f"{self.kind}: a link is written A-B or A-B#NUMBER, not {shown(self.place)}")
         for name in match.group(1, 2):
-            if name not in topology.host and name not in topology.switch:
-                raise FaultError(f"{self.kind}:{self.place}: no node {name!r} in this network")
+            self.check_node(name, topology)
         joining = [link for link in topology.links if {link.a.node, link.b.node} == set(match.group(1, 2))]
         if not joining:
             raise FaultError(f"{self.kind}:{self.place}: {match[1]} and {match[2]} are not linked")

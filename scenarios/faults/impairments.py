@@ -14,16 +14,13 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
 
 from sfc_testbed.request.shown import shown
-from sfc_testbed.scenarios.faults.fault import Duration, Fault, FaultError, LinkedFault, Span
-from sfc_testbed.scenarios.model.scenario import random_stream
+from sfc_testbed.scenarios.faults.fault import MAX_SEED, Duration, Fault, FaultError, LinkedFault, Span
 from sfc_testbed.topologies.model import Link, Port, Topology
 from sfc_testbed.wire.constants import BTS_UDP_PORT
 
 ALL_LINKS = "all"
 PPB = 1_000_000_000
 _PPB_PER_PERCENT = PPB // 100
-MAX_SEED = 2**31 - 1
-"""The largest seed: a random stream combines 31 bits of seed with 32 bits that identify its link."""
 _SHARE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,12})?)(%?)")
 _COMMON = "[,from=TIME][,until=TIME][,towards=NODE][,seed=NUMBER]"
 _PLACE = "A-B|NODE|all"
@@ -99,8 +96,7 @@ class Impairment(LinkedFault):
             return topology.links
         if "-" in self.place:
             return super().links(topology)
-        if self.place not in topology.host and self.place not in topology.switch:
-            raise FaultError(f"{self.kind}:{self.place}: no node {self.place!r} in this network")
+        self.check_node(self.place, topology)
         return tuple(link for link in topology.links if self.place in (link.a.node, link.b.node))
 
     def directions(self, topology: Topology) -> tuple[tuple[Port, Port], ...]:
@@ -116,12 +112,6 @@ class Impairment(LinkedFault):
 
     def spans(self) -> Sequence[Span]:
         return (Span(f"{self.place} {self.kind} {write_share(self.rate_ppb)}", self.from_ns, self.until_ns),)
-
-    def seeded(self, seed: int) -> Fault:
-        if self.seed is not None:
-            return self
-        fault_seed = int(random_stream(seed, f"fault {self}").integers(MAX_SEED + 1))
-        return self.model_copy(update={"seed": fault_seed})
 
     def meets(self, other: Impairment) -> bool:
         """Whether the two impairments overlap in time."""

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from pydantic import Field, model_validator
 
-from sfc_testbed.scenarios.faults.fault import Duration, Fault, FaultError, LinkedFault, Span
-from sfc_testbed.scenarios.faults.impairments import MAX_SEED, PPB, Seed, Share, read_share, write_share
+from sfc_testbed.scenarios.faults.fault import MAX_SEED, Duration, Fault, FaultError, LinkedFault, Span
+from sfc_testbed.scenarios.faults.impairments import PPB, Seed, Share, read_share, write_share
 from sfc_testbed.scenarios.model.scenario import random_stream
 from sfc_testbed.topologies.model import Link, Topology
 
@@ -110,15 +110,6 @@ class _RandomLinks(LinkedFault):
             )
         is_chosen = set(chosen)
         return tuple(link for link in between if link in is_chosen)
-
-    def check(self, topology: Topology) -> None:
-        self.links(topology)
-
-    def seeded(self, seed: int) -> Fault:
-        if self.seed is not None:
-            return self
-        drawn = int(random_stream(seed, f"fault {self}").integers(MAX_SEED + 1))
-        return self.model_copy(update={"seed": drawn})
 
 
 class LinksDown(_RandomLinks, LinkDown):

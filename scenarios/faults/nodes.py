@@ -79,8 +79,7 @@ class Stall(Fault):
         return self.at_ns + self.for_ns
 
     def check(self, topology: Topology) -> None:
-        if self.place not in topology.host and self.place not in topology.switch:
-            raise FaultError(f"{self.kind}:{self.place}: no node {self.place!r} in this network")
+        self.check_node(self.place, topology)
 
     def switches(self, topology: Topology) -> frozenset[str]:
         return frozenset({self.place} & topology.switch.keys())
