@@ -70,12 +70,12 @@ COPY = "__gen_duplicate_ping_pong"
 """The compiler's suffix for the second copy of a register that a ghost thread writes."""
 
 
-def tofino2_hash(root: Path = ROOT) -> str:
+def tofino2_hash() -> str:
     """Return the SHA-256 over the names and contents of all P4 sources of the program."""
     digest = hashlib.sha256()
-    shared = (root / SHARED / "include" / name for name in ("constants.p4", "headers.p4", "sizes.p4", "types.p4"))
-    for path in sorted([*(root / SOURCES).rglob("*.p4"), *shared]):
-        digest.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
+    shared = (ROOT / SHARED / "include" / name for name in ("constants.p4", "headers.p4", "sizes.p4", "types.p4"))
+    for path in sorted([*(ROOT / SOURCES).rglob("*.p4"), *shared]):
+        digest.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
     return digest.hexdigest()
 
 

@@ -34,8 +34,9 @@ from sfc_testbed.scenarios.model.scenario import ScenarioError, check_host
 from sfc_testbed.scenarios.model.waiting import WaitingError, any_waits, in_order_of_start
 from sfc_testbed.scenarios.traffic.hpcc_files import LoadedFlows, is_hpcc_file, parse_hpcc_flows
 from sfc_testbed.scenarios.traffic.numbers import is_number, whole
-from sfc_testbed.scenarios.traffic.trace_files import parse_goal_flows, parse_simai_flows, read_chakra_flows
-from sfc_testbed.scenarios.traffic.traces.files import is_goal, is_simai
+from sfc_testbed.scenarios.traffic.traces.files import goal_trace, is_goal, is_simai, read_chakra, simai_trace
+from sfc_testbed.scenarios.traffic.traces.messages import messages_of
+from sfc_testbed.scenarios.traffic.traces.operations import Trace
 from sfc_testbed.topologies.model import Topology
 
 FILE_NAME = FLOW_FILE
@@ -78,10 +79,16 @@ class Loader:
     """Parses the lines. ValueError names an invalid line."""
 
 
+def _loaded(trace: Trace) -> LoadedFlows:
+    """Return the flows of a trace: rank 0 is h1, rank 1 is h2 and so on."""
+    requests, notes = messages_of(trace, [f"h{rank + 1}" for rank in range(trace.ranks)])
+    return LoadedFlows(((0, request) for request in requests), tuple(notes))
+
+
 LOADERS: Mapping[str, Loader] = {
     "HPCC and ConWeave simulators": Loader(is_hpcc_file, parse_hpcc_flows),
-    "GOAL schedules": Loader(is_goal, parse_goal_flows),
-    "SimAI workloads": Loader(is_simai, parse_simai_flows),
+    "GOAL schedules": Loader(is_goal, lambda lines: _loaded(goal_trace(lines))),
+    "SimAI workloads": Loader(is_simai, lambda lines: _loaded(simai_trace(lines))),
 }
 
 
@@ -149,9 +156,10 @@ def read_flows(path: Path, topology: Topology) -> FlowList:
 def _read_chakra(path: Path, topology: Topology) -> FlowList | None:
     """Read the files of a Chakra trace; None if the path names none."""
     try:
-        loaded = read_chakra_flows(path)
-        if loaded is None:
+        trace = read_chakra(path)
+        if trace is None:
             return None
+        loaded = _loaded(trace)
         return FlowList(tuple(_checked(loaded.numbered, topology)), None, _notes(path, loaded.notes))
     except ScenarioError as error:
         raise ScenarioError(f"{path}: {error}") from error

@@ -40,7 +40,6 @@ from sfc_testbed.scenarios.traffic.traces.chakra_format import (
 from sfc_testbed.scenarios.traffic.traces.collectives import Part, add_collective
 from sfc_testbed.scenarios.traffic.traces.operations import MOST_RANKS, Operation, Trace, TraceError
 
-SUFFIX = ".et"
 MAX_FILE_BYTES = 500_000_000
 """The most bytes of all files of a trace."""
 _NS = 1_000
