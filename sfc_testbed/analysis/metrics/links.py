@@ -133,18 +133,13 @@ def _of_group(sums: Mapping[tuple[str, int], int], group: LinkGroup) -> Values:
     return np.array([float(sums.get((group.switch, port), 0)) for port in group.ports])
 
 
-def spreads(
-    links: Rows,
-    equal_cost: EqualCostPorts,
-    window_us: tuple[float, float] | None = None,
-    interval_us: float = SPREAD_US,
-) -> pl.DataFrame:
-    """Return (largest - smallest) / mean of the bytes of each group's links in each interval with traffic.
+def spreads(links: Rows, equal_cost: EqualCostPorts) -> pl.DataFrame:
+    """Return (largest - smallest) / mean of the bytes of each group's links in each `SPREAD_US` with traffic.
 
     The columns are `switch`, `ports` (as a list), `until_us`, `sent_bytes` of the group, and `spread`.
     """
-    sent = _sent(links, equal_cost, window_us)
-    until_us = ((pl.col("time_us") / interval_us).ceil() * interval_us).alias("until_us")
+    sent = _sent(links, equal_cost, None)
+    until_us = ((pl.col("time_us") / SPREAD_US).ceil() * SPREAD_US).alias("until_us")
     by_interval = sent.group_by(until_us, *_SWITCH_PORT).agg(pl.col("sent_bytes").sum())
     frames = [_spreads_of(by_interval.filter(pl.col("switch") == group.switch), group) for group in _groups(equal_cost)]
     return pl.concat(frames) if frames else _SPREADS.clear()
