@@ -8,25 +8,47 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from sfc_testbed.request.checks import STRICT
 from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.model.flow import FlowRequest
-from sfc_testbed.scenarios.model.job import Job
-from sfc_testbed.topologies.model import MAX_PORT, Topology
+from sfc_testbed.topologies.model import MAX_PORT, Host, Topology
 
 # In scenarios/, NumPy is imported only where random numbers are drawn, so that listing scenarios stays fast.
 if TYPE_CHECKING:
     import numpy as np
 
 ScaleName = Literal["ci", "laptop", "paper"]
+Placement = Annotated[
+    Literal["packed", "striped", "random"],
+    Field(
+        description="packed: ranks fill rack after rack; striped: they alternate over the racks; random: by the seed."
+    ),
+]
 
 
 class ScenarioError(ValueError):
     """A workload that does not fit its network; the message is one line."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a job repeats, for its figures. A job's number is its position in the list of jobs, from 1.
+
+    The messages of a job have its number, their iteration, step and rank.
+    """
+
+    collective: str
+    algorithm: str
+    ranks: int
+    size_bytes: int
+    """The size by which the algorithm bandwidth is defined (docs/sources.md#collectives)."""
+    bus_factor: float
+    """The bus bandwidth divided by the algorithm bandwidth."""
 
 
 class Workload(BaseModel):
@@ -106,7 +128,7 @@ def _missing_for(name: str, topology: Topology) -> int | None:
 
 def more_hosts(topology: Topology, missing: int | None = None, tors: Sequence[str] = ()) -> str:
     """Return the end of a message about too few hosts: the option that adds `missing` under these ToRs, or all ToRs."""
-    names = tors or [switch.name for switch in topology.switches if switch.is_tor]
+    names = tors or [tor.name for tor in topology.tors]
     settings = [name for name in ("hosts_per_tor", "left_hosts", "hosts") if name in topology.parameters]
     if not settings:
         return "use another --topology"
@@ -118,6 +140,30 @@ def more_hosts(topology: Topology, missing: int | None = None, tors: Sequence[st
     if needed > MAX_PORT:
         return "use another --topology"
     return f"use --set topology.{setting}={needed}, or another --topology"
+
+
+def senders_and_receiver(topology: Topology, senders: int) -> tuple[list[str], str]:
+    """Return the first hosts as senders and the last one as their receiver. ScenarioError if they do not fit."""
+    *others, receiver = (host.name for host in topology.hosts)
+    if len(others) < senders:
+        raise ScenarioError(
+            f"{senders} senders and a receiver do not fit {len(topology.hosts)} hosts; "
+            f"{more_hosts(topology, senders + 1 - len(topology.hosts))}"
+        )
+    return others[:senders], receiver
+
+
+def striped_hosts(topology: Topology) -> list[Host]:
+    """Return the hosts in an order that alternates over the racks."""
+    return [host for turn in zip_longest(*topology.racks) for host in turn if host is not None]
+
+
+def placed_hosts(placement: Placement, topology: Topology, random: np.random.Generator) -> list[str]:
+    """Return the hosts in the order in which ranks are placed on them."""
+    if placement == "random":
+        return [topology.hosts[place].name for place in random.permutation(len(topology.hosts)).tolist()]
+    hosts = striped_hosts(topology) if placement == "striped" else [host for rack in topology.racks for host in rack]
+    return [host.name for host in hosts]
 
 
 def random_stream(seed: int, name: str) -> np.random.Generator:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from sfc_testbed.scenarios.model.flow import FlowRequest
-from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, more_hosts
+from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, senders_and_receiver
 from sfc_testbed.topologies.model import Topology
 
 if TYPE_CHECKING:
@@ -34,17 +34,11 @@ class JoinAndLeave(Workload):
     )
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
-        needed = self.groups * self.senders_per_group
-        *senders, receiver = (host.name for host in topology.hosts)
-        if len(senders) < needed:
-            raise ScenarioError(
-                f"{needed} senders and a receiver do not fit {len(topology.hosts)} hosts; "
-                f"{more_hosts(topology, needed + 1 - len(topology.hosts))}"
-            )
+        senders, receiver = senders_and_receiver(topology, self.groups * self.senders_per_group)
         rate_bps = topology.host_link[receiver].rate_bps
-        self._check_senders(topology, senders[:needed], rate_bps)
+        self._check_senders(topology, senders, rate_bps)
         requests = []
-        for number, sender in enumerate(senders[:needed]):
+        for number, sender in enumerate(senders):
             group = number // self.senders_per_group
             steps = range(group, group + self.groups)
             share = sum(1 / self._sending_in(step) for step in steps) / self.senders_per_group

@@ -69,7 +69,7 @@ class HeadOfLine(Workload):
         return () if note is None else (note,)
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
-        tors = [topology.hosts_of(switch.name) for switch in topology.switches if switch.is_tor]
+        tors = topology.racks
         rests = [[host.name for host in hosts[self.hosts_per_tor :]] for hosts in tors]
         if len(tors) != 2 or len(rests[0]) < self.remote_senders or len(rests[1]) < self.local_senders + 1:
             raise ScenarioError(

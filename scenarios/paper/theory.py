@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from sfc_testbed.scenarios.model.flow import FlowRequest
-from sfc_testbed.scenarios.model.scenario import Scale, Scenario, ScenarioError, Workload, more_hosts
+from sfc_testbed.scenarios.model.scenario import Scale, Scenario, Workload, senders_and_receiver
 from sfc_testbed.topologies.model import Topology
 
 if TYPE_CHECKING:
     import numpy as np
 
 PAYLOAD_BYTES = 1_000
-
-
 LATE = "late"
 
 
@@ -30,19 +28,13 @@ class Joining(Workload):
     message_bytes: Annotated[int, Field(ge=1)] = Field(4_000_000, description="Bytes of each message.")
 
     def flows(self, topology: Topology, random: np.random.Generator) -> list[FlowRequest]:
-        *senders, receiver = (host.name for host in topology.hosts)
-        needed = 1 + self.joiners + (self.late_us is not None)
-        if len(senders) < needed:
-            raise ScenarioError(
-                f"{needed} senders and a receiver do not fit {len(topology.hosts)} hosts; "
-                f"{more_hosts(topology, needed + 1 - len(topology.hosts))}"
-            )
         starts = [(0.0, "steady"), *[(self.join_us, "joiner")] * self.joiners]
         if self.late_us is not None:
             starts.append((self.late_us, LATE))
+        senders, receiver = senders_and_receiver(topology, len(starts))
         return [
             FlowRequest(sender, receiver, self.message_bytes, round(start_us * 1000), tag)
-            for sender, (start_us, tag) in zip(senders, starts, strict=False)
+            for sender, (start_us, tag) in zip(senders, starts, strict=True)
         ]
 
 

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from sfc_testbed.scenarios.model.flow import FlowRequest
-from sfc_testbed.scenarios.model.scenario import ScenarioError, more_hosts
+from sfc_testbed.scenarios.model.scenario import ScenarioError, more_hosts, striped_hosts
 from sfc_testbed.scenarios.traffic.incast import Incast
 from sfc_testbed.topologies.model import Host, Topology
 
@@ -91,10 +91,7 @@ class AllReduce(Incast):
         return [sizes[segment * self.chunks : (segment + 1) * self.chunks] for segment in range(self.ranks)]
 
     def _ranks(self, topology: Topology) -> list[Host]:
-        hosts = list(topology.hosts)
-        if self.ring == "spread":
-            racks = [topology.hosts_of(switch.name) for switch in topology.switches if switch.is_tor]
-            hosts = [host for turn in zip_longest(*racks) for host in turn if host is not None]
+        hosts = striped_hosts(topology) if self.ring == "spread" else list(topology.hosts)
         if self.ranks > len(hosts):
             raise ScenarioError(
                 f"ranks {self.ranks} is above the {len(hosts)} hosts of this network; "

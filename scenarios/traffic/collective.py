@@ -5,15 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.model.flow import MAX_SIZE_BYTES, FlowRequest
-from sfc_testbed.scenarios.model.job import Job
-from sfc_testbed.scenarios.model.scenario import ScenarioError, Workload, more_hosts
+from sfc_testbed.scenarios.model.scenario import Job, Placement, ScenarioError, Workload, more_hosts, placed_hosts
 from sfc_testbed.scenarios.traffic.collectives.iterations import JobFlows, JobSettings
 from sfc_testbed.scenarios.traffic.collectives.schedule import Call, Schedule
 from sfc_testbed.scenarios.traffic.collectives.table import COLLECTIVES
@@ -64,10 +62,7 @@ class CollectiveJobs(Workload):
         description="none: a rank goes on when its own part is done; dissemination: when those of all ranks are.",
     )
     jobs: Annotated[int, Field(ge=1, le=10_000)] = Field(1, description="Jobs at the same time, on different hosts.")
-    placement: Literal["packed", "striped", "random"] = Field(
-        "striped",
-        description="packed: ranks fill rack after rack; striped: they alternate over the racks; random: by the seed.",
-    )
+    placement: Placement = "striped"
     degree: Annotated[int, Field(ge=0, le=100_000)] = Field(0, description="Senders of an incast; 0: no incast.")
     message_bytes: Annotated[int, Field(ge=1, le=MAX_SIZE_BYTES)] = Field(
         250_000, description="Bytes of each message of the incast."
@@ -137,22 +132,13 @@ class CollectiveJobs(Workload):
 
     def _hosts(self, topology: Topology, random: np.random.Generator) -> list[str]:
         """Return the hosts of the ranks, job after job."""
-        hosts = [host.name for host in topology.hosts]
-        needed = self.jobs * self.ranks
-        if needed > len(hosts):
+        needed, present = self.jobs * self.ranks, len(topology.hosts)
+        if needed > present:
             counted = f"ranks {self.ranks}" if self.jobs == 1 else f"jobs {self.jobs} of ranks {self.ranks}: {needed}"
             raise ScenarioError(
-                f"{counted} is above the {len(hosts)} hosts of this network; "
-                f"{more_hosts(topology, needed - len(hosts))}"
+                f"{counted} is above the {present} hosts of this network; {more_hosts(topology, needed - present)}"
             )
-        racks = [
-            [host.name for host in topology.hosts_of(switch.name)] for switch in topology.switches if switch.is_tor
-        ]
-        if self.placement == "packed":
-            return [name for rack in racks for name in rack]
-        if self.placement == "striped":
-            return [name for turn in zip_longest(*racks) for name in turn if name is not None]
-        return [hosts[place] for place in random.permutation(len(hosts)).tolist()]
+        return placed_hosts(self.placement, topology, random)
 
     def _incast(self, receiver: str) -> Incast:
         return Incast(

@@ -63,12 +63,8 @@ class Incast(Workload):
         return topology.host[self.receiver]
 
     def _senders(self, topology: Topology, receiver: Host, random: np.random.Generator) -> list[Host]:
-        is_only_tor = sum(switch.is_tor for switch in topology.switches) == 1
-        tors = [
-            switch.name
-            for switch in topology.switches
-            if switch.is_tor and (is_only_tor or self._may_send(switch.name, receiver))
-        ]
+        is_only_tor = len(topology.tors) == 1
+        tors = [tor.name for tor in topology.tors if is_only_tor or self._may_send(tor.name, receiver)]
         by_tor = [[host for host in topology.hosts_of(tor) if host != receiver] for tor in tors]
         candidates = sum(len(hosts) for hosts in by_tor)
         if self.degree > candidates:

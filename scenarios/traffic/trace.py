@@ -4,14 +4,20 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, PrivateAttr
 
 from sfc_testbed.scenarios.model.flow import FlowRequest
-from sfc_testbed.scenarios.model.scenario import ScenarioError, Workload, check_host, more_hosts
+from sfc_testbed.scenarios.model.scenario import (
+    Placement,
+    ScenarioError,
+    Workload,
+    check_host,
+    more_hosts,
+    placed_hosts,
+)
 from sfc_testbed.scenarios.traffic.traces.files import EXAMPLE, read_trace
 from sfc_testbed.scenarios.traffic.traces.messages import messages_of
 from sfc_testbed.topologies.model import Topology
@@ -28,10 +34,7 @@ class Replay(Workload):
         description="A GOAL schedule, a SimAI workload, or a Chakra trace (NAME of NAME.0.et, NAME.1.et, ...); "
         f"{EXAMPLE}: a small ring that comes with the testbed.",
     )
-    placement: Literal["packed", "striped", "random"] = Field(
-        "packed",
-        description="packed: ranks fill rack after rack; striped: they alternate over the racks; random: by the seed.",
-    )
+    placement: Placement = "packed"
     ranks: list[str] | None = Field(
         None, description="The host of each rank, instead of a placement; ranks on the same host exchange data at once."
     )
@@ -63,14 +66,10 @@ class Replay(Workload):
             for name in self.ranks:
                 check_host(name, topology)
             return self.ranks
-        names = [host.name for host in topology.hosts]
-        if count > len(names):
+        present = len(topology.hosts)
+        if count > present:
             raise ScenarioError(
-                f"the trace has {count} ranks, but this network has {len(names)} hosts; "
-                f"{more_hosts(topology, count - len(names))}"
+                f"the trace has {count} ranks, but this network has {present} hosts; "
+                f"{more_hosts(topology, count - present)}"
             )
-        if self.placement == "random":
-            return [names[place] for place in random.permutation(len(names))[:count]]
-        racks = [topology.hosts_of(switch.name) for switch in topology.switches if switch.is_tor]
-        turns = zip_longest(*racks) if self.placement == "striped" else racks
-        return [host.name for turn in turns for host in turn if host is not None][:count]
+        return placed_hosts(self.placement, topology, random)[:count]

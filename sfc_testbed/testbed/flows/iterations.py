@@ -19,7 +19,7 @@ import numpy as np
 
 from sfc_testbed.request.spec import BARRIER_TAG, JobPlan
 from sfc_testbed.scenarios.model.flow_table import FlowTable
-from sfc_testbed.scenarios.model.job import Job
+from sfc_testbed.scenarios.model.scenario import Job
 from sfc_testbed.testbed.flows.completion_bound import Transmission, end_of_nic_ns
 from sfc_testbed.testbed.flows.ideal import IdealTimes, PathChange, ideal_times_ns
 from sfc_testbed.topologies.model import Topology

@@ -26,8 +26,7 @@ from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES, RateControl, Sch
 from sfc_testbed.request.settings import SettingsByPart, by_part, settings_words
 from sfc_testbed.request.spec import FaultSpan, RunConfig, RunSpec
 from sfc_testbed.scenarios.model.flow_table import FlowTable
-from sfc_testbed.scenarios.model.job import Job
-from sfc_testbed.scenarios.model.scenario import Scale, Scenario
+from sfc_testbed.scenarios.model.scenario import Job, Scale, Scenario
 from sfc_testbed.telemetry.captures.flow_packets import FlowFilter
 from sfc_testbed.testbed.control_plane.commands import Configured, MoreEntries, SwitchCommands
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
