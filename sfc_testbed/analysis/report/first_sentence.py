@@ -108,7 +108,7 @@ def _resent(result: RunResult) -> str:
     packets = result.flows.packets_resent
     if not packets:
         return ""
-    return f"{_packets(packets)} sent again{in_parentheses(result.resent.reasons if result.resent else {})}"
+    return f"{_packets(packets)} sent again{in_parentheses(result.resent_by_reason)}"
 
 
 def in_parentheses(counts: Mapping[str, int]) -> str:

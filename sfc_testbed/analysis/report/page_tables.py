@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,7 +71,7 @@ def run_cards(result: RunResult) -> list[Card]:
         Card(
             "Packets sent again",
             format_count(result.flows.packets_resent),
-            ", ".join(f"{reason} {count:,}" for reason, count in _reasons(result).items()),
+            ", ".join(f"{reason} {count:,}" for reason, count in result.resent_by_reason.items()),
         ),
         Card("BTS sent", format_count(count_of(bts, "sent")), suppressed),
         Card("Wall time", *format_wall(result.wall_s, result.packets_per_s)),
@@ -85,11 +85,6 @@ def _link_cards(result: RunResult) -> list[Card]:
         return []
     jain = f"of equal-cost links; Jain's index {format_number(balance.jain_index)}"
     return [Card("Largest / mean link", format_number(balance.largest_over_mean), jain)]
-
-
-def _reasons(result: RunResult) -> Mapping[str, int]:
-    """Return the counts of packets sent again by reason."""
-    return result.resent.reasons if result.resent else {}
 
 
 def _took(figures: CompletionFigures | None) -> str:
@@ -334,7 +329,7 @@ def packet_table(result: RunResult) -> DataTable:
             ("unexplained loss", format_count(result.unexplained_loss)),
             ("dropped by the kernel", format_count(result.kernel_drops)),
             ("data packets sent again", format_count(result.flows.packets_resent)),
-            *((f"sent again: {reason}", f"{count:,}") for reason, count in _reasons(result).items()),
+            *((f"sent again: {reason}", f"{count:,}") for reason, count in result.resent_by_reason.items()),
             *_reordering_rows(result),
             *((event.replace("_", " "), f"{count:,}") for event, count in (result.host_events or {}).items()),
         ],

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
@@ -58,13 +58,12 @@ _OUTCOME_STYLES = {HOLDS: "bold green", FAILS: "bold red", DEPENDS: "bold yellow
 
 def run_table(result: RunResult, config: RunConfig | None) -> RenderableType:
     """Show a run: unfinished work, verdict, reasons, warnings, network and limits, key figures, slowdown by class."""
-    title = result.title
     verdict = Text.assemble((result.verdict, VERDICT_STYLES[result.verdict]))
     for reason in result.verdict_reasons:
         verdict.append(f"\n  {reason}")
     figures = [*_user_program_rows(config), *physics_rows(config), *key_figures(result)]
     return Group(
-        Text(title, style="bold"),
+        Text(result.title, style="bold"),
         *_unfinished(result.unfinished_work),
         verdict,
         *_warnings(result.warnings),
@@ -145,18 +144,9 @@ def _warnings(sentences: Sequence[str]) -> list[Text]:
 
 
 def _comparison_head(comparison: Comparison, title: str, headings: Sequence[str]) -> Table:
-    table = Table(
-        title=Text(f"{comparison.workload}: {title}"),
-        title_style="bold",
-        box=SIMPLE_HEAD,
-        padding=(0, 1),
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    table.add_column(comparison.label_heading)
-    table.add_column("verdict")
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    left = (comparison.label_heading, "verdict")
+    table = _table(Text(f"{comparison.workload}: {title}"), (*left, *headings), left)
+    table.collapse_padding = True
     return table
 
 
@@ -195,12 +185,20 @@ def _link_headings(comparison: Comparison) -> tuple[str, ...]:
     return ("links'\nJain",) if is_use_different(row.link_jain_index for row in comparison.rows) else ()
 
 
-def _table_below(title: str, column: str, label_heading: str) -> Table:
-    """Return an empty table with one row per value of `column` and scheme."""
-    table = Table(title=Text(title), title_style="bold", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.add_column(column)
-    table.add_column(label_heading)
+def _table(
+    title: Text | str | None, headings: Iterable[str], left: Collection[str] = (), title_style: str = "bold"
+) -> Table:
+    """Return an empty table. The columns whose headings are in `left` are aligned left, all others right."""
+    table = Table(title=title, title_style=title_style, box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in left else "right")
     return table
+
+
+def _table_below(title: str, column: str, label_heading: str, headings: Sequence[str]) -> Table:
+    """Return an empty table with one row per value of `column` and scheme."""
+    left = (column, label_heading)
+    return _table(Text(title), (*left, *headings), left)
 
 
 def _completion_table(comparison: Comparison) -> Fitted:
@@ -208,10 +206,9 @@ def _completion_table(comparison: Comparison) -> Fitted:
     rows = _shown_completions(comparison)
     has_intervals = any(row.took and row.took.interval for row in rows)
     over = ", mean over seeds ± 95 % interval" if has_intervals else ""
-    table = _table_below(f"completion time{over}", "class", comparison.label_heading)
     has_ideal = any(row.ideal_us is not None for row in rows)
-    for heading in ("took", "ratio", *(("ideal", "slowdown") if has_ideal else ())):
-        table.add_column(heading, justify="right")
+    headings = ("took", "ratio", *(("ideal", "slowdown") if has_ideal else ()))
+    table = _table_below(f"completion time{over}", "class", comparison.label_heading, headings)
     for row in rows:
         took = format_estimate("took_us", row.took) if row.took else format_us(row.took_us)
         ratio_interval = row.ratio_over_seeds.interval if row.ratio_over_seeds else None
@@ -228,9 +225,8 @@ def _iteration_table(comparison: Comparison) -> Fitted:
     over = ", mean over seeds" if comparison.over_seeds else ""
     kinds = dict.fromkeys(row.job.partition(" ")[2] for row in comparison.iterations)
     of = f" of {next(iter(kinds))}" if len(kinds) == 1 and any(kinds) else ""
-    table = _table_below(f"iterations{of}{over}", "job", comparison.label_heading)
-    for heading in ("mean", "ratio", "max", "slowdown", "busbw, GB/s"):
-        table.add_column(heading, justify="right")
+    headings = ("mean", "ratio", "max", "slowdown", "busbw, GB/s")
+    table = _table_below(f"iterations{of}{over}", "job", comparison.label_heading, headings)
     for row in comparison.iterations:
         interval = row.ratio_over_seeds.interval if row.ratio_over_seeds else None
         table.add_row(
@@ -253,8 +249,7 @@ def _mean(name: str, over_seeds: Estimate | None, value: float | None) -> str:
 def _quantity_table(comparison: Comparison) -> Fitted:
     """Return the quantities of extensions."""
     [rows] = compared_quantity_tables(comparison)
-    table = _table_below("quantities of extensions", "quantity", comparison.label_heading)
-    table.add_column("value", justify="right")
+    table = _table_below("quantities of extensions", "quantity", comparison.label_heading, ("value",))
     for row in rows.rows:
         table.add_row(*map(Text, row))
     return Fitted(table, keys=2)
@@ -271,9 +266,8 @@ def _shown_completions(comparison: Comparison) -> Sequence[CompletionRow]:
 
 
 def _class_table(rows: Sequence[ClassRow], label_heading: str) -> Fitted:
-    table = _table_below("slowdown of the other classes [95 % interval]", "class", label_heading)
-    for heading in ("flows", "P50", "P95", "P99"):
-        table.add_column(heading, justify="right")
+    title = "slowdown of the other classes [95 % interval]"
+    table = _table_below(title, "class", label_heading, ("flows", "P50", "P95", "P99"))
     for row in rows:
         slowdowns = _slowdown_cells((row.p50_slowdown, row.p95_slowdown, row.p99_slowdown), row.intervals)
         table.add_row(Text(row.traffic_class), Text(row.label), f"{row.completed}/{row.flows}", *slowdowns)
@@ -426,8 +420,7 @@ def _drops(result: RunResult) -> str:
 
 def _resent(result: RunResult) -> str:
     """Return the data packets sent again and, if there are any, the reasons."""
-    reasons = result.resent.reasons if result.resent else {}
-    return f"{format_count(result.flows.packets_resent)}{in_parentheses(reasons)}"
+    return f"{format_count(result.flows.packets_resent)}{in_parentheses(result.resent_by_reason)}"
 
 
 def _completion(figures: CompletionFigures) -> str:
@@ -462,10 +455,8 @@ def _flowlets(result: RunResult) -> list[tuple[str, str]]:
 
 def slowdown_table(result: RunResult) -> Fitted:
     """Return the slowdown of each traffic class."""
-    table = Table(title="FCT slowdown [95 % interval]", title_style="", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.add_column("class")
-    for heading in ("flows", "P50", "P95", "P99", "mean", "completion"):
-        table.add_column(heading, justify="right")
+    headings = ("class", "flows", "P50", "P95", "P99", "mean", "completion")
+    table = _table("FCT slowdown [95 % interval]", headings, left=("class",), title_style="")
     for name, figures in result.fct_slowdown.items():
         percentiles = _slowdown_cells((figures.p50, figures.p95, figures.p99), intervals_of(result, name))
         completion = result.completion.get(name)
@@ -491,11 +482,9 @@ def _iterations(jobs: Sequence[JobFigures]) -> list[RenderableType]:
     if not jobs:
         return []
     title = f"iterations of {'; '.join(dict.fromkeys(job.description for job in jobs))} (bandwidths in GB/s)"
-    table = Table(title=title, title_style="", box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     rows = list(map(iteration_cells, jobs))
     shown = [place for place in range(len(ITERATION_HEADINGS)) if any(row[place] != NOTHING for row in rows)]
-    for place in shown:
-        table.add_column(ITERATION_HEADINGS[place], justify="right")
+    table = _table(title, (ITERATION_HEADINGS[place] for place in shown), title_style="")
     for row in rows:
         table.add_row(*(row[place] for place in shown))
     last = max(jobs, key=lambda job: job.max_us or 0.0)
@@ -504,11 +493,9 @@ def _iterations(jobs: Sequence[JobFigures]) -> list[RenderableType]:
 
 def chain_table(result: RunResult, iteration: str, chain: Sequence[ChainLink]) -> RenderableType:
     """Return the messages of an iteration's slowest chain, with the time that each one lost."""
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.title = Text(f"slowest chain of iteration {iteration}, times in µs · {result.title} · {result.clock} clock")
-    table.title_style = "bold"
-    for heading in ("flow", "step", "from", "to", "size", "ready", "received", "FCT", "ideal", "lost"):
-        table.add_column(heading, justify="left" if heading in ("from", "to") else "right")
+    title = Text(f"slowest chain of iteration {iteration}, times in µs · {result.title} · {result.clock} clock")
+    headings = ("flow", "step", "from", "to", "size", "ready", "received", "FCT", "ideal", "lost")
+    table = _table(title, headings, left=("from", "to"))
     for link in chain:
         row = link.row
         table.add_row(
@@ -524,11 +511,8 @@ def slowest_table(result: RunResult, flows: Sequence[SlowFlow]) -> RenderableTyp
     """Return the slowest flows with the reasons for their lost time, as on the page of the run."""
     from sfc_testbed.analysis.report.slow_table import HEADINGS, slow_cells  # the table of a run does without
 
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.title = Text(f"slowest flows of each class · {result.title} · {result.clock} clock")
-    table.title_style = "bold"
-    for heading in HEADINGS[:-1]:
-        table.add_column(heading, justify="left" if heading in ("class", "from", "to") else "right")
+    title = Text(f"slowest flows of each class · {result.title} · {result.clock} clock")
+    table = _table(title, HEADINGS[:-1], left=("class", "from", "to"))
     table.add_column(HEADINGS[-1], ratio=PROSE)
     for flow in flows:
         table.add_row(*map(Text, slow_cells(flow)))
@@ -537,10 +521,7 @@ def slowest_table(result: RunResult, flows: Sequence[SlowFlow]) -> RenderableTyp
 
 def life_table(result: RunResult, flow: Mapping[str, Any], events: Sequence[LifeEvent]) -> RenderableType:
     """Return a title with the flow and its FCT, and a table with one row per event."""
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    table.add_column("model µs", justify="right")
-    table.add_column("node")
-    table.add_column("event")
+    table = _table(None, ("model µs", "node", "event"), left=("node", "event"))
     table.add_column("", ratio=PROSE)
     for event in events:
         name = Text(event.what, style=_EVENT_STYLES.get(event.what, ""))

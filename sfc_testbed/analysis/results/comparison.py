@@ -349,7 +349,7 @@ def _row(label: str, variant: str, result: RunResult, traffic_class: str, first:
             "flows_completed": result.flows.completed,
             "flows_total": result.flows.total,
             "flows_unfinished": result.unfinished,
-            "resent_by_reason": result.resent.reasons if result.resent else {},
+            "resent_by_reason": result.resent_by_reason,
             "packets_reordered": result.reordering.packets if result.reordering else 0,
             "reordering_max": result.reordering.largest if result.reordering else 0,
             "wall_s": result.wall_s,
@@ -372,9 +372,16 @@ def _other_classes(
         for label, result in zip(names.labels, results, strict=True):
             figures = result.fct_slowdown.get(name)
             if figures is not None:
-                percentiles = (figures.p50, figures.p95, figures.p99)
-                intervals = intervals_of(result, name)
-                yield _class_row(name, label, figures.completed, figures.flows, percentiles, intervals)
+                yield ClassRow(
+                    traffic_class=name,
+                    label=label,
+                    completed=figures.completed,
+                    flows=figures.flows,
+                    p50_slowdown=figures.p50,
+                    p95_slowdown=figures.p95,
+                    p99_slowdown=figures.p99,
+                    intervals=intervals_of(result, name),
+                )
 
 
 def _class_over_seeds(
@@ -386,30 +393,13 @@ def _class_over_seeds(
         if variant == scheme.scheme and name in result.fct_slowdown
     ]
     estimates = {f"{figure}_slowdown": scheme.figures[f"{figure}_slowdown"] for figure in ("p50", "p95", "p99")}
-    intervals = {name: estimate.interval if estimate else None for name, estimate in estimates.items()}
-    means = tuple(map(mean_of, estimates.values()))
-    completed, flows = sum(figures.completed for figures in by_run), sum(figures.flows for figures in by_run)
-    return _class_row(name, scheme.scheme, completed, flows, means, intervals)
-
-
-def _class_row(
-    name: str,
-    label: str,
-    completed: int,
-    flows: int,
-    percentiles: Sequence[float | None],
-    intervals: Mapping[str, Interval | None],
-) -> ClassRow:
-    p50, p95, p99 = percentiles
     return ClassRow(
         traffic_class=name,
-        label=label,
-        completed=completed,
-        flows=flows,
-        p50_slowdown=p50,
-        p95_slowdown=p95,
-        p99_slowdown=p99,
-        intervals=dict(intervals),
+        label=scheme.scheme,
+        completed=sum(figures.completed for figures in by_run),
+        flows=sum(figures.flows for figures in by_run),
+        **{name: mean_of(estimate) for name, estimate in estimates.items()},
+        intervals={name: estimate.interval if estimate else None for name, estimate in estimates.items()},
     )
 
 

@@ -10,7 +10,7 @@ from statistics import fmean
 from sfc_testbed.analysis.metrics.figures import Figure, Figures
 from sfc_testbed.analysis.metrics.flows import ALL_CLASSES, CompletionFigures
 from sfc_testbed.analysis.results.names import RunNames
-from sfc_testbed.analysis.results.over_seeds import Estimate, estimate_of, geometric_estimate, mean_of
+from sfc_testbed.analysis.results.over_seeds import Estimate, estimate_of, geometric_estimate, mean_of, ratio_of
 from sfc_testbed.analysis.results.result import RunResult
 
 
@@ -69,7 +69,8 @@ def _row(
     tag: str, label: str, figures_of: Mapping[int, CompletionFigures], base: Mapping[int, CompletionFigures]
 ) -> CompletionRow:
     took = complete([figures.took_us for figures in figures_of.values()])
-    ratio = complete([_ratio(figures, base.get(seed)) for seed, figures in figures_of.items()])
+    pairs = [(figures, base.get(seed)) for seed, figures in figures_of.items()]
+    ratio = complete([ratio_of(figures.took_us, other.took_us if other else None) for figures, other in pairs])
     took_estimate, ratio_estimate = estimate_of(took), geometric_estimate(ratio)
     has_seeds = len(figures_of) > 1
     return CompletionRow(
@@ -82,11 +83,6 @@ def _row(
         took=took_estimate if has_seeds else None,
         ratio_over_seeds=ratio_estimate if has_seeds else None,
     )
-
-
-def _ratio(figures: CompletionFigures, base: CompletionFigures | None) -> float | None:
-    """Return the ratio of completion times, or None if either run did not finish."""
-    return figures.took_us / base.took_us if figures.took_us and base is not None and base.took_us else None
 
 
 def mean_of_all(values: Sequence[float | None]) -> float | None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from sfc_testbed.analysis.metrics.figures import Figure, Figures
@@ -67,14 +67,11 @@ def iteration_rows(results: Sequence[RunResult], names: RunNames, *, has_seeds: 
 
 def iteration_figures(result: RunResult) -> dict[str, float | None]:
     """Return the means over the jobs of a run for a table of many runs."""
-    return {name: mean_of_all([take(job) for job in result.jobs]) for name, take in _IN_SWEEPS.items()}
-
-
-_IN_SWEEPS: Mapping[str, Callable[[JobFigures], float | None]] = {
-    "iteration_us": lambda job: job.mean_us,
-    "iteration_slowdown": lambda job: job.slowdown,
-    "busbw_gbytes_per_s": lambda job: job.busbw_gbytes_per_s,
-}
+    return {
+        "iteration_us": mean_of_all([job.mean_us for job in result.jobs]),
+        "iteration_slowdown": mean_of_all([job.slowdown for job in result.jobs]),
+        "busbw_gbytes_per_s": mean_of_all([job.busbw_gbytes_per_s for job in result.jobs]),
+    }
 
 
 def _row(label: str, figures_of: Mapping[int, JobFigures], base: Mapping[int, JobFigures]) -> IterationRow:
@@ -83,8 +80,8 @@ def _row(label: str, figures_of: Mapping[int, JobFigures], base: Mapping[int, Jo
     busbw = estimate_of(complete([job.busbw_gbytes_per_s for job in jobs]))
     pairs = [(job, base.get(seed)) for seed, job in figures_of.items()]
     ratio, busbw_ratio = (
-        geometric_estimate(complete([ratio_of(take(job), take(other) if other else None) for job, other in pairs]))
-        for take in (_mean_us, _busbw)
+        geometric_estimate(complete([ratio_of(getattr(job, name), getattr(other, name, None)) for job, other in pairs]))
+        for name in ("mean_us", "busbw_gbytes_per_s")
     )
     longest = complete([job.max_us for job in jobs])
     has_seeds = len(jobs) > 1
@@ -103,11 +100,3 @@ def _row(label: str, figures_of: Mapping[int, JobFigures], base: Mapping[int, Jo
         ratio_over_seeds=ratio if has_seeds else None,
         busbw_ratio_over_seeds=busbw_ratio if has_seeds else None,
     )
-
-
-def _mean_us(job: JobFigures) -> float | None:
-    return job.mean_us
-
-
-def _busbw(job: JobFigures) -> float | None:
-    return job.busbw_gbytes_per_s

@@ -17,10 +17,6 @@ from sfc_testbed.analysis.metrics.percentiles import mean_interval
 from sfc_testbed.analysis.results.result import INCAST_TAG, LEVELS, Level, RunResult, count_of
 
 FiguresBySeed = Mapping[int, Mapping[str, float | None]]
-
-
-"""Tag of synthetic incast flows; the paper measures FCT for the other traffic."""
-
 RATIOS = (
     "max_buffer_bytes",
     "p50_slowdown",

@@ -303,6 +303,11 @@ class RunResult(Figures):
         return {name: figures for name, figures in self.completion.items() if figures.ideal_us is not None}
 
     @property
+    def resent_by_reason(self) -> dict[str, int]:
+        """The packets sent again by reason; empty if the reasons were not counted."""
+        return self.resent.reasons if self.resent else {}
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about probable mistakes in the scheme or the settings. They do not affect the verdict."""
         return (*self.setting_warnings, *self._reordering(), *self._small_windows())

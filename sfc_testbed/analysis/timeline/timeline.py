@@ -83,7 +83,7 @@ def _totals(result: RunResult) -> dict[str, Argument]:
         "flows.never_started": result.flows.never_started,
         "flows.packets_resent": result.flows.packets_resent,
         "flows.timeouts": result.flows.timeouts,
-        **{f"resent.{reason}": count for reason, count in (result.resent.reasons if result.resent else {}).items()},
+        **{f"resent.{reason}": count for reason, count in result.resent_by_reason.items()},
         "bts.sent": count_of(result.bts, "sent"),
         "pfc.sent": count_of(result.pfc, "sent"),
     }
