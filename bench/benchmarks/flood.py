@@ -29,12 +29,10 @@ from bench.instruments.workload import (
     entries,
     rack,
     sfc_settings,
+    softswitch_command,
     unlimited_wires,
     write_frames,
-    write_lines,
 )
-from sfc_testbed.testbed.targets.common.commands import PROGRAM
-from softswitch.build import build_executable
 
 _IDLE_PORTS = (3, 4)
 _IDLE_HOSTS = ("h3", "h4")
@@ -74,9 +72,8 @@ class FloodBenchmark(Benchmark):
         """Return the waits of one case in µs; a lost frame has waited for ever."""
         topology = rack()
         lines = entries(topology, sfc_settings()) + unlimited_wires(_PORTS)
-        switch = [str(self.executable or build_executable(PROGRAM))]
-        switch += ["--commands", write_lines(folder / "commands", lines), "--die-with-parent"]
-        switch += [word for port in _PORTS for word in ("-i", f"{port}@port{port}")]
+        interfaces = {port: f"port{port}" for port in _PORTS}
+        switch = softswitch_command(lines, folder / "commands", interfaces, self.executable)
         frames = write_frames(folder / "probes", data_frames(topology, [100], hosts=_IDLE_HOSTS))
         probe = [tool("traffic"), "probe", f"far{_IDLE_PORTS[0]}", f"far{_IDLE_PORTS[1]}", frames]
         probe += [str(folder / "waits"), str(self.probes), str(_INTERVAL_US)]

@@ -12,9 +12,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from random import Random
 from statistics import median
 
 from bench.instruments.benchmark import Benchmark, Figure, Skipped, Target
@@ -29,11 +28,12 @@ from bench.instruments.contestants import (
     RaceError,
     Spent,
     data_packets,
+    listed,
+    permutation,
 )
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import FLOW_LIST, RunSpec
 from sfc_testbed.scenarios.model.flow import FlowRequest
-from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME, write_flows
 from sfc_testbed.testbed.plan.plan import plan_run
 
 WORKERS = 2
@@ -57,12 +57,7 @@ class Work:
 
     def written(self, folder: Path) -> RunSpec:
         """Return the specification of the run, whose flows may be in a file in `folder`."""
-        if not self.flows:
-            return self.spec
-        path = folder / FILE_NAME
-        with path.open("w", encoding="utf-8") as out:
-            write_flows(out, self.flows, None)
-        return replace(self.spec, flow_file=path)
+        return listed(self.spec, self.flows, folder) if self.flows else self.spec
 
 
 def incast(*settings: str, scheme: str, duration_ms: float) -> RunSpec:
@@ -71,10 +66,9 @@ def incast(*settings: str, scheme: str, duration_ms: float) -> RunSpec:
     return _clos("incast", *words, tors=8, scheme=scheme, duration_ms=duration_ms)
 
 
-def permutation() -> Work:
+def _permutation() -> Work:
     """Return a work in which each host of 64 racks sends a message to another rack, and receives one."""
-    order = Random(1).sample(range(HOSTS), HOSTS)
-    pairs = zip(order, order[HOSTS // 2 :] + order[: HOSTS // 2], strict=True)
+    pairs = permutation(HOSTS)
     flows = [FlowRequest(f"h{src + 1}", f"h{dst + 1}", MESSAGE_BYTES, 0, "permutation") for src, dst in pairs]
     spec = _clos(FLOW_LIST, tors=64, scheme="ndp", duration_ms=10)
     return Work(f"permutation of {HOSTS:,} hosts x {MESSAGE_BYTES // 1000} KB", spec, (HtsimUec,), flows)
@@ -96,7 +90,7 @@ def _clos(scenario: str, *settings: str, tors: int, scheme: str, duration_ms: fl
 WORKS = (
     Work("64:1 x 2.5 MB", incast("message_bytes=2500000", scheme="sfc", duration_ms=100), (Htsim,)),
     Work("64:1 x 12.5 MB", incast("message_bytes=12500000", scheme="sfc", duration_ms=400), (Htsim,)),
-    permutation(),
+    _permutation(),
     Work(
         "64:1 x 250 KB x 20 rounds",
         incast("rounds=20", "round_interval_us=2000", scheme="pfc+hpcc", duration_ms=100),

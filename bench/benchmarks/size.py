@@ -17,11 +17,19 @@ from pathlib import Path
 from random import Random
 
 from bench.instruments.benchmark import Benchmark, Figure, Skipped, Target
-from bench.instruments.contestants import Contestant, HtsimUec, Ours, RaceError, Spent, data_packets
+from bench.instruments.contestants import (
+    Contestant,
+    HtsimUec,
+    Ours,
+    RaceError,
+    Spent,
+    data_packets,
+    listed,
+    permutation,
+)
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import FLOW_LIST, RunSpec
 from sfc_testbed.scenarios.model.flow import FlowRequest
-from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME, write_flows
 from sfc_testbed.testbed.plan.plan import plan_run
 
 _HOSTS_PER_TOR = 64
@@ -33,12 +41,6 @@ MOST_TIMES_AS_DEAR = 1.5
 
 Pairs = Callable[[int], Iterator[tuple[int, int]]]
 """Returns sources and destinations of the messages between a number of hosts."""
-
-
-def permutation(hosts: int) -> Iterator[tuple[int, int]]:
-    """Yield pairs in which each host is once a source and once a destination."""
-    order = Random(1).sample(range(hosts), hosts)
-    return zip(order, order[hosts // 2 :] + order[: hosts // 2], strict=True)
 
 
 def groups(hosts: int, size: int = _GROUP) -> Iterator[tuple[int, int]]:
@@ -119,11 +121,6 @@ def _race(contestant: Contestant, hosts: int, pairs: Pairs, size_bytes: int) -> 
     words = [f"topology.{name}={value}" for name, value in shape.items()]
     settings = parse_settings([*words, "topology.fabric_rate_bps=100000000000"])
     with tempfile.TemporaryDirectory(prefix="sfc-bench-") as written, tempfile.TemporaryDirectory() as folder:
-        path = Path(written) / FILE_NAME
-        with path.open("w", encoding="utf-8") as out:
-            write_flows(out, flows, None)
-        spec = RunSpec(
-            FLOW_LIST, scheme="ndp", clock="virtual", topology="clos", duration_ms=10, flow_file=path, settings=settings
-        )
-        plan = plan_run(spec)
+        spec = RunSpec(FLOW_LIST, scheme="ndp", clock="virtual", topology="clos", duration_ms=10, settings=settings)
+        plan = plan_run(listed(spec, flows, Path(written)))
         return contestant.race(plan, Path(folder)), data_packets(plan)

@@ -31,13 +31,12 @@ from bench.instruments.workload import (
     entries,
     rack,
     sfc_settings,
+    softswitch_command,
     unlimited_wires,
     write_frames,
-    write_lines,
 )
 from sfc_testbed.testbed.targets.bmv2.installation import simple_switch_on_path
 from sfc_testbed.testbed.targets.common.commands import PROGRAM
-from softswitch.build import build_executable
 
 FRAME_BYTES = 1058
 """A data frame of the default payload."""
@@ -154,12 +153,9 @@ def _forwarder(folder: Path) -> Iterator[int]:
 
 @contextmanager
 def _softswitch(folder: Path) -> Iterator[int]:
-    topology = rack()
-    lines = entries(topology, sfc_settings()) + unlimited_wires()
-    commands = write_lines(folder / "softswitch-commands", lines)
-    ports = ["-i", f"{IN_PORT}@in0", "-i", f"{OUT_PORT}@out0"]
-    executable = str(build_executable(PROGRAM))
-    with running([executable, "--commands", commands, "--die-with-parent", *ports]) as process:
+    lines = entries(rack(), sfc_settings()) + unlimited_wires()
+    ports = {IN_PORT: "in0", OUT_PORT: "out0"}
+    with running(softswitch_command(lines, folder / "softswitch-commands", ports)) as process:
         yield process.pid
 
 

@@ -26,13 +26,11 @@ from bench.instruments.workload import (
     entries,
     rack,
     sfc_settings,
+    softswitch_command,
     unlimited_wires,
     write_frames,
-    write_lines,
 )
-from sfc_testbed.testbed.targets.common.commands import PROGRAM
 from sfc_testbed.wire.constants import DSCP_CONTROL, DSCP_DATA
-from softswitch.build import build_executable
 
 RATE_BPS = 50_000_000
 ARRIVAL = np.dtype([("time_ns", "<i8"), ("length", "<u4"), ("dscp", "<u4")])
@@ -69,8 +67,7 @@ class WireBenchmark(Benchmark):
         count = int(self.seconds * RATE_BPS / mean_bits)
         settings = sfc_settings(bts="off", pause_cache=False, buffer_bytes=None)
         lines = entries(topology, settings) + unlimited_wires() + [f"port_rate {OUT_PORT} {RATE_BPS}"]
-        switch = [str(build_executable(PROGRAM)), "--commands", write_lines(folder / "commands", lines)]
-        switch += ["--die-with-parent", "--realtime", "-i", f"{IN_PORT}@in0", "-i", f"{OUT_PORT}@out0"]
+        switch = [*softswitch_command(lines, folder / "commands", {IN_PORT: "in0", OUT_PORT: "out0"}), "--realtime"]
         record = [tool("traffic"), "record", "sink0", str(folder / "arrivals"), str(count), str(_QUIET_MS)]
         pattern = write_frames(folder / "frames", frames)
         offered_pps = str(int(_OFFERED * RATE_BPS / mean_bits))

@@ -17,14 +17,20 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import ClassVar
 
 import polars as pl
 
+from sfc_testbed.request.spec import RunSpec
+from sfc_testbed.scenarios.model.flow import FlowRequest
+from sfc_testbed.scenarios.traffic.flow_file import FILE_NAME, write_flows
 from sfc_testbed.simulators import hpcc
+from sfc_testbed.simulators.htsim import traffic_matrix
+from sfc_testbed.simulators.htsim_uec import HEADER_BYTES
 from sfc_testbed.telemetry.reader import read_trace
 from sfc_testbed.telemetry.schema import FLOWS
 from sfc_testbed.testbed.plan.plan import RunPlan
@@ -47,7 +53,6 @@ _QUEUE_PACKETS = 1_000
 """Queue length in htsim. With its much shorter default, messages of an incast stay unfinished."""
 _FINISHED = re.compile(r"finished at [\d.]+ total bytes (\d+)")
 _UEC_FINISHED = re.compile(r"finished at [\d.]+ total messages \d+ total packets \d+ RTS \d+ total bytes (\d+)")
-_UEC_HEADER_BYTES = 64
 
 
 class RaceError(Exception):
@@ -130,7 +135,7 @@ class Htsim(Peer):
 
     def command(self, plan: RunPlan, folder: Path) -> list[str]:
         (folder / "topology").write_text(htsim_topology(plan))
-        (folder / "matrix").write_text(htsim_matrix(plan))
+        (folder / "matrix").write_text(traffic_matrix(plan))
         words = [self._path, "-nodes", str(len(plan.topology.hosts)), "-topo", "topology", "-tm", "matrix"]
         words += ["-strat", "ecmp_ar", "-mtu", str(plan.transport.payload_bytes)]
         words += ["-cwnd", str(_WINDOW_PACKETS), "-q", str(_QUEUE_PACKETS)]
@@ -148,9 +153,9 @@ class HtsimUec(Peer):
 
     def command(self, plan: RunPlan, folder: Path) -> list[str]:
         (folder / "topology").write_text(htsim_topology(plan))
-        (folder / "matrix").write_text(htsim_matrix(plan, starts_us=True))
+        (folder / "matrix").write_text(traffic_matrix(plan, starts_us=True))
         words = [self._path, "-topo", "topology", "-tm", "matrix"]
-        words += ["-mtu", str(plan.transport.payload_bytes + _UEC_HEADER_BYTES)]
+        words += ["-mtu", str(plan.transport.payload_bytes + HEADER_BYTES)]
         return [*words, "-end", str(round(plan.config.duration_ms * 1000))]
 
     def delivered(self, output: str, folder: Path) -> Iterable[int]:
@@ -197,15 +202,18 @@ def htsim_topology(plan: RunPlan) -> str:
     return "\n".join([*lines, ""])
 
 
-def htsim_matrix(plan: RunPlan, *, starts_us: bool = False) -> str:
-    """Return the flows in the format of htsim's traffic matrices, with start times in ps, or in us for htsim_uec."""
-    flows = plan.columns
-    rows = zip(*(column.tolist() for column in (flows.src, flows.dst, flows.start_ns, flows.size_bytes)), strict=True)
-    lines = [
-        f"{src}->{dst} start {start_ns // 1000 if starts_us else start_ns * 1000} size {size_bytes}"
-        for src, dst, start_ns, size_bytes in rows
-    ]
-    return "\n".join([f"Nodes {len(plan.topology.hosts)}", f"Connections {len(lines)}", *lines, ""])
+def permutation(hosts: int) -> Iterator[tuple[int, int]]:
+    """Yield pairs in which each host is once a source and once a destination."""
+    order = Random(1).sample(range(hosts), hosts)
+    return zip(order, order[hosts // 2 :] + order[: hosts // 2], strict=True)
+
+
+def listed(spec: RunSpec, flows: Sequence[FlowRequest], folder: Path) -> RunSpec:
+    """Return a copy of the specification of a run whose flows are in a file in `folder`."""
+    path = folder / FILE_NAME
+    with path.open("w", encoding="utf-8") as out:
+        write_flows(out, flows, None)
+    return replace(spec, flow_file=path)
 
 
 def data_packets(plan: RunPlan) -> int:

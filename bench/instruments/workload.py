@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sfc_testbed.request.schemes import SCHEMES
 from sfc_testbed.testbed.control_plane.commands import pipeline_commands
 from sfc_testbed.testbed.control_plane.settings import SwitchSettings
+from sfc_testbed.testbed.targets.common.commands import PROGRAM
 from sfc_testbed.topologies.model import Topology
 from sfc_testbed.topologies.shapes import Clos
 from sfc_testbed.wire.addresses import parse_mac
@@ -18,6 +19,7 @@ from sfc_testbed.wire.constants import DSCP_DATA
 from sfc_testbed.wire.dilation import Dilation
 from sfc_testbed.wire.roce.framer import RoceFramer
 from sfc_testbed.wire.roce.packets import Opcode, pack_psn_word
+from softswitch.build import build_executable
 
 DILATION = Dilation(1000)
 FLOWS = 64
@@ -74,6 +76,14 @@ def data_frames(
         )
         frames.append(framer.frame(Opcode.SEND_MIDDLE, pack_psn_word(index), bytes(length - FRAME_OVERHEAD)))
     return frames
+
+
+def softswitch_command(
+    lines: Sequence[str], path: Path, ports: Mapping[int, str], executable: Path | None = None
+) -> list[str]:
+    """Write the switch's commands to a file, and return the words that start a softswitch, by default this tree's."""
+    words = [str(executable or build_executable(PROGRAM)), "--commands", write_lines(path, lines), "--die-with-parent"]
+    return [*words, *(word for port, interface in ports.items() for word in ("-i", f"{port}@{interface}"))]
 
 
 def write_frames(path: Path, frames: Sequence[bytes]) -> str:

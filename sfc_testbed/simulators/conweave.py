@@ -12,13 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from sfc_testbed.scenarios.traffic.hpcc_files import START_S
 from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues, sent_between_samples
-from sfc_testbed.simulators.hpcc import CONGESTION, MIB, common_configuration, fct_rows, suffixes, topology_text
+from sfc_testbed.simulators.hpcc import (
+    CONGESTION,
+    MIB,
+    common_configuration,
+    fct_rows,
+    load_balancing_of,
+    suffixes,
+    topology_text,
+)
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.wire.units import NS_PER_S
 
@@ -123,7 +130,7 @@ def uplinks_in(folder: Path) -> pl.DataFrame:
 def configuration(plan: RunPlan) -> Mapping[str, object]:
     """Return the configuration by key. Raise ValueError for another scheme or network than those described above."""
     transport, switch = plan.config.transport_settings, plan.config.switch_settings
-    lb_mode = _lb_mode(switch, transport)
+    lb_mode = _lb_mode(plan)
     recovery = {"irn": 1, "go-back-n": 0}.get(transport["loss_recovery"])
     if recovery is None or switch["pfc"] or transport["flow_control"] != "none":
         raise ValueError(
@@ -165,10 +172,9 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
     }
 
 
-def _lb_mode(switch: Mapping[str, Any], transport: Mapping[str, Any]) -> int:
+def _lb_mode(plan: RunPlan) -> int:
     """Return the program's number of a load balancing. ValueError for others, and for settings it does not have."""
-    in_hosts = transport["load_balancing"]
-    name = switch["load_balancing"] if in_hosts == "flow" else in_hosts
+    name, switch = load_balancing_of(plan), plan.config.switch_settings
     if name not in _LB_MODES:
         raise ValueError(f"load balancing {name}: the {NAME} has {', '.join(_LB_MODES)}")
     for key, value in _COMPILED[name].items():

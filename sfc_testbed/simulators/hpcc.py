@@ -168,12 +168,14 @@ def _check_base_rtt(plan: RunPlan, name: str) -> None:
 
 def check_load_balancing(plan: RunPlan, name: str) -> None:
     """Raise ValueError unless switches choose paths by ECMP, as the simulators do with our configurations."""
-    in_hosts, in_switches = (
-        settings["load_balancing"] for settings in (plan.config.transport_settings, plan.config.switch_settings)
-    )
-    chosen = in_switches if in_hosts == "flow" else in_hosts
-    if chosen != "ecmp":
-        raise ValueError(f"load balancing {chosen}: the {name} has ecmp")
+    if load_balancing_of(plan) != "ecmp":
+        raise ValueError(f"load balancing {load_balancing_of(plan)}: the {name} has ecmp")
+
+
+def load_balancing_of(plan: RunPlan) -> str:
+    """Return the name of the load balancing of hosts or, if they send a flow on one path, of switches."""
+    in_hosts = plan.config.transport_settings["load_balancing"]
+    return str(plan.config.switch_settings["load_balancing"] if in_hosts == "flow" else in_hosts)
 
 
 def common_configuration(plan: RunPlan, name: str, controls: Mapping[str, Keys]) -> Mapping[str, object]:

@@ -61,10 +61,19 @@ def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool =
     Raises ValueError for what it does not simulate.
     """
     options = configuration(plan)
-    flows = [(int(flow.src[1:]) - 1, int(flow.dst[1:]) - 1, flow.size_bytes) for flow in plan.flows]
-    lines = [f"{src}->{dst} start 0 size {size_bytes}" for src, dst, size_bytes in flows]
-    (folder / _FLOWS).write_text("\n".join([f"Nodes {options['-nodes']}", f"Connections {len(lines)}", *lines, ""]))
+    (folder / _FLOWS).write_text(traffic_matrix(plan))
     return [program, *(str(word) for option in options.items() for word in option)]
+
+
+def traffic_matrix(plan: RunPlan, *, starts_us: bool = False) -> str:
+    """Return the flows in the format of htsim's traffic matrices, with start times in ps, or in us for htsim_uec."""
+    flows = plan.columns
+    rows = zip(*(column.tolist() for column in (flows.src, flows.dst, flows.start_ns, flows.size_bytes)), strict=True)
+    lines = [
+        f"{src}->{dst} start {start_ns // 1000 if starts_us else start_ns * 1000} size {size_bytes}"
+        for src, dst, start_ns, size_bytes in rows
+    ]
+    return "\n".join([f"Nodes {len(plan.topology.hosts)}", f"Connections {len(lines)}", *lines, ""])
 
 
 def finished_flows(table: str) -> Iterator[PeerFlow]:

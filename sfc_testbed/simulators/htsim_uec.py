@@ -20,6 +20,8 @@ import polars as pl
 
 from sfc_testbed.scenarios.model.waiting import any_waits
 from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues, sent_between_samples
+from sfc_testbed.simulators.hpcc import load_balancing_of
+from sfc_testbed.simulators.htsim import traffic_matrix
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.topologies.model import Topology
 from sfc_testbed.wire.units import NS_PER_S
@@ -76,9 +78,7 @@ def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool =
     """
     options = configuration(plan)
     (folder / _TOPOLOGY).write_text(_topology_text(plan.topology))
-    flows = [f"{int(flow.src[1:]) - 1}->{int(flow.dst[1:]) - 1} start 0 size {flow.size_bytes}" for flow in plan.flows]
-    header = [f"Nodes {len(plan.topology.host)}", f"Connections {len(flows)}"]
-    (folder / _FLOWS).write_text("\n".join([*header, *flows, ""]))
+    (folder / _FLOWS).write_text(traffic_matrix(plan, starts_us=True))
     words = [word for option, value in options.items() for word in (option, *str(value).split())]
     return [program, *words, *_LOAD_BALANCINGS[_load_balancing(plan)]]
 
@@ -149,11 +149,7 @@ def configuration(plan: RunPlan) -> Mapping[str, object]:
 
 def _load_balancing(plan: RunPlan) -> str:
     """Return the name of the load balancing of switches or hosts. ValueError if it has none of this kind."""
-    in_hosts, in_switches = (
-        plan.config.transport_settings["load_balancing"],
-        plan.config.switch_settings["load_balancing"],
-    )
-    name = str(in_switches if in_hosts == "flow" else in_hosts)
+    name = load_balancing_of(plan)
     if name not in _LOAD_BALANCINGS:
         raise ValueError(f"load balancing {name}: the {NAME} has {', '.join(_LOAD_BALANCINGS)}")
     return name

@@ -11,9 +11,10 @@ import pytest
 
 from bench.benchmarks.peers import PEERS, WORKS, PeersBenchmark, Work, incast
 from bench.instruments.benchmark import Skipped
-from bench.instruments.contestants import HpccSimulator, Htsim, HtsimUec, Ns3, Ours, Peer, RaceError, htsim_matrix
+from bench.instruments.contestants import HpccSimulator, Htsim, HtsimUec, Ns3, Ours, Peer, RaceError
 from sfc_testbed.scenarios.traffic.hpcc_files import parse_hpcc_flows
 from sfc_testbed.simulators.hpcc import configuration
+from sfc_testbed.simulators.htsim import traffic_matrix
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 from tests.simulators.test_hpcc import FCT_LINE, SPEC
 
@@ -45,7 +46,7 @@ def test_hpcc_simulator_gets_the_flows_and_must_finish_them(plan: RunPlan, tmp_p
 
 def test_htsim_gets_the_flows_and_must_finish_them(plan: RunPlan, tmp_path: Path) -> None:
     lines = [f"{int(flow.src[1:]) - 1}->3 start {1000 * flow.start_ns} size 4000" for flow in plan.flows]
-    assert htsim_matrix(plan).splitlines() == ["Nodes 4", "Connections 2", *lines]
+    assert traffic_matrix(plan).splitlines() == ["Nodes 4", "Connections 2", *lines]
     line = "echo flow finished at 1.5 total bytes 4000"
     assert Htsim(program(tmp_path, line, line)).race(plan, tmp_path).wall_s > 0
     with pytest.raises(RaceError, match="delivered 1 messages"):
