@@ -23,19 +23,6 @@ from sfc_testbed.testbed.program.sources import ARTIFACTS, HASH_FILE, HOW_TO_GET
 from softswitch.p4c import COMPILER, LANGUAGE
 from tools import counters
 
-__all__ = [
-    "PROGRAMS",
-    "ROOT",
-    "SOURCES",
-    "as_lines",
-    "as_stored",
-    "compiler_command",
-    "main",
-    "source_hash",
-    "with_shared_actions",
-    "without_indentation",
-]
-
 PROGRAMS = ("sfc", "wire")
 IMAGE = "p4lang/p4c:latest"
 

@@ -7,9 +7,10 @@ Neither BMv2 nor softswitch provides the time on a second pass; the program carr
 
 from __future__ import annotations
 
+from sfc_testbed.place import ROOT
+from sfc_testbed.testbed.program.sources import SOURCES
 from tests.switch_bmv2.bench_switch import CLOS, FRAME_OVERHEAD, UPLINK, US, BenchSwitch, arriving_pause, bench_switch
 from tests.switch_bmv2.pause.test_sfc_p import LONGEST_US, SFC_P
-from tools.compile_p4 import ROOT, SOURCES
 
 JUMBO = 9000
 JUMBO_FRAME = JUMBO + FRAME_OVERHEAD

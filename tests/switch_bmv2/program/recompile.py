@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from sfc_testbed.place import ROOT
+from sfc_testbed.testbed.program.sources import SOURCES
 from softswitch.build import build_library
-from tools.compile_p4 import ROOT, SOURCES, compiler_command
+from tools.compile_p4 import compiler_command
 
 needs_p4c = pytest.mark.skipif(shutil.which("p4c-bm2-ss") is None, reason="p4c-bm2-ss is not on the PATH")
 

@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from sfc_testbed.place import ROOT
+from sfc_testbed.testbed.program.sources import SOURCES, source_hash
 from sfc_testbed.wire import constants, int_slots
 from sfc_testbed.wire.counters import COUNTERS, EVENT_BITS, PEAKS, Counter, Peak
 from sfc_testbed.wire.roce.packets import ACKNOWLEDGE
 from tests.switch_bmv2.program.recompile import needs_p4c
-from tools.compile_p4 import PROGRAMS, ROOT, SOURCES, as_stored, compiler_command, source_hash, without_indentation
+from tools.compile_p4 import PROGRAMS, as_stored, compiler_command, without_indentation
 from tools.counters import DOCUMENT, P4_FILE, document_text, p4_text
 from tools.p4_variants import FOLDER, VARIANTS, Variant, compiled, variants_hash, without_positions
 from tools.p4_variants import HASH_FILE as VARIANTS_HASH_FILE

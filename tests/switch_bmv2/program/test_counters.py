@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from sfc_testbed.place import ROOT
+from sfc_testbed.testbed.program.sources import SOURCES
 from tests.switch_bmv2.bench_switch import STAR, bench_switch
 from tests.switch_bmv2.bts.test_bts import _settings
 from tests.switch_bmv2.program.recompile import needs_p4c, recompiled
-from tools.compile_p4 import ROOT, SOURCES
 
 CONTROLS = sorted((ROOT / SOURCES / "include" / "control").rglob("*.p4"))
 COUNTED = re.compile(r"\.count\((.*)\);")

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from sfc_testbed.place import ROOT
+from sfc_testbed.testbed.program.sources import SOURCES
 from tests.switch_bmv2.bench_switch import STAR, bench_switch
 from tests.switch_bmv2.bts.test_bts import _settings
 from tests.switch_bmv2.program.recompile import Refused, needs_p4c, recompiled
-from tools.compile_p4 import ROOT, SOURCES
 
 P4_FILES = sorted((ROOT / SOURCES).rglob("*.p4"))
 BIT_SLICE = re.compile(r"\[\s*\d+\s*:\s*\d+\s*\]")
