@@ -9,7 +9,7 @@ Rates and delays are in model units.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network
@@ -176,16 +176,17 @@ class Topology:
     def hops_to(self, tor: str) -> Mapping[str, int]:
         """Return the distance, in links, to a ToR from every switch that reaches it, nearest first."""
         if tor not in self._hops:
-            self._hops[tor] = self._breadth_first(tor)
+            self._hops[tor] = self.hops_to_any([tor])
         return self._hops[tor]
 
     @cached_property
     def _hops(self) -> dict[str, Mapping[str, int]]:
         return {}
 
-    def _breadth_first(self, tor: str) -> Mapping[str, int]:
-        distance = {tor: 0}
-        queue = deque([tor])
+    def hops_to_any(self, switches: Iterable[str]) -> Mapping[str, int]:
+        """Return the distance, in links, to the nearest of some switches, from every switch that reaches one."""
+        distance = dict.fromkeys(switches, 0)
+        queue = deque(distance)
         while queue:
             switch = queue.popleft()
             for port in self.ports[switch]:

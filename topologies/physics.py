@@ -168,17 +168,6 @@ def multiples_of(names: Iterable[str]) -> Iterator[str]:
                 yield f"{name.removesuffix(ending)}{multiple}"
 
 
-def path_physics(path: Sequence[Link], passes_ns: int = 0) -> PathPhysics:
-    """Return the physics of a path between hosts; `passes_ns` is the pipeline latency of all its switches."""
-    propagation_ns = 2 * (passes_ns + sum(link.delay_ns for link in path))
-    wires_ns = sum(serialization_ns(_PACKET_BYTES, link.rate_bps) for link in path)
-    return PathPhysics(
-        base_rtt_ns=two_digits(propagation_ns + wires_ns),
-        bottleneck_bps=min(link.rate_bps for link in path),
-        propagation_ns=propagation_ns,
-    )
-
-
 def network_physics(topology: Topology) -> NetworkPhysics:
     """Return the physics of a network; a single host is measured to its switch and back."""
     pairs = list(_different_pairs(topology))
@@ -211,12 +200,6 @@ def _largest_by_rate(pairs: Iterable[tuple[int, PathPhysics]]) -> Mapping[int, P
     for rate_bps, pair in pairs:
         largest[rate_bps] = max(largest.get(rate_bps, pair), pair, key=_SIZE)
     return dict(sorted(largest.items(), reverse=True)) if len(largest) > 1 else {}
-
-
-def passes_ns(topology: Topology, path: Sequence[Link]) -> int:
-    """Return the sum of the pipeline latencies of a path's switches, one way."""
-    switches = {end.node for link in path for end in (link.a, link.b) if end.node in topology.switch}
-    return sum(topology.switch[name].pass_latency_ns for name in switches)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,12 @@ from pydantic import ValidationError
 
 from sfc_testbed.topologies.distances import distances_of
 from sfc_testbed.topologies.model import Link, Port, Topology
-from sfc_testbed.topologies.physics import network_physics, passes_ns, path_physics
+from sfc_testbed.topologies.physics import network_physics
 from sfc_testbed.topologies.routes import Paths, ports_to_tors, routes_of
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.units import bandwidth_delay_bytes
 from tests.topologies.files.networks import network
+from tests.topologies.one_path import path_physics
 
 
 @pytest.mark.parametrize("k", [2, 4, 8])
@@ -140,7 +141,7 @@ def test_the_order_of_unequal_paths_does_not_matter(near: str, far: str) -> None
 def _expect_the_physics_of_all_paths(built: Topology) -> None:
     hosts = [host.name for host in built.hosts]
     paths = [list(_all_paths(built, *ends)) for ends in permutations(hosts, 2)]
-    pairs = [[path_physics(path, passes_ns(built, path)) for path in of_pair] for of_pair in paths]
+    pairs = [[path_physics(built, path) for path in of_pair] for of_pair in paths]
     physics = network_physics(built)
     assert physics.base_rtt_ns == max(path.base_rtt_ns for pair in pairs for path in pair)
     assert physics.shortest_rtt_ns == min(path.propagation_ns for pair in pairs for path in pair)

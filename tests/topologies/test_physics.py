@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from sfc_testbed.topologies.physics import departure_window_ns, network_physics, path_physics
+from sfc_testbed.topologies.physics import departure_window_ns, network_physics
 from sfc_testbed.topologies.routes import Paths
 from sfc_testbed.topologies.shapes import shape
+from tests.topologies.one_path import path_physics
 
 GBPS = 1_000_000_000
 NAMES = ("q_th_bytes", "suppression_ns")
@@ -47,8 +48,8 @@ def test_network_bdp_is_that_of_the_largest_pair() -> None:
     assert (physics.base_rtt_ns, physics.bottleneck_bps, physics.bdp_bytes) == (10_000, 100 * GBPS, 125_000)
     assert physics.nic_rates_bps == {100 * GBPS: 4, 50 * GBPS: 4}
     paths = Paths(network)
-    assert path_physics(paths.between("h1", "h6")).bdp_bytes == 62_500
-    assert path_physics(paths.between("h1", "h3")).base_rtt_ns == 4_200
+    assert path_physics(network, paths.between("h1", "h6")).bdp_bytes == 62_500
+    assert path_physics(network, paths.between("h1", "h3")).base_rtt_ns == 4_200
 
 
 def test_a_nic_has_the_bdp_of_its_own_rate() -> None:

@@ -7,7 +7,6 @@ This module loads no drawing library.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 
 from sfc_testbed.topologies.model import Topology
@@ -18,15 +17,8 @@ Place = tuple[float, float]
 
 def tiers(topology: Topology) -> Mapping[str, int]:
     """Return the distance of each switch from the nearest host, from 1."""
-    tier = {tor.name: 1 for tor in topology.tors}
-    waiting = deque(tier)
-    while waiting:
-        switch = waiting.popleft()
-        for port in topology.ports[switch]:
-            if not port.peer_is_host and port.peer.node not in tier:
-                tier[port.peer.node] = tier[switch] + 1
-                waiting.append(port.peer.node)
-    return tier
+    hops = topology.hops_to_any(tor.name for tor in topology.tors)
+    return {switch: distance + 1 for switch, distance in hops.items()}
 
 
 def places_of(topology: Topology) -> dict[str, Place]:
