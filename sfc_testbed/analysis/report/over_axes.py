@@ -75,13 +75,18 @@ class Means:
 
 def means_of(sweep: Sweep) -> Iterator[Means]:
     """Yield the means for each scheme and place, in the order of the table."""
-    rows_of: dict[tuple[str, Place], list[Row]] = {}
-    for row in sweep.table.iter_rows(named=True):
-        place = tuple(place_text(row[AXIS + axis]) for axis in sweep.axes)
-        rows_of.setdefault((row["scheme"], place), []).append(row)
-    for (scheme, _), rows in rows_of.items():
+    for (scheme, _), rows in _rows_of(sweep, sweep.axes).items():
         figures = {name: _mean(rows, name) for name in averaged(sweep)}
         yield Means(scheme, [rows[0][AXIS + axis] for axis in sweep.axes], len(rows), figures)
+
+
+def _rows_of(sweep: Sweep, axes: Sequence[str]) -> dict[tuple[str, Place], list[Row]]:
+    """Return the rows of each scheme and place on some axes, in the order of the table."""
+    rows_of: dict[tuple[str, Place], list[Row]] = {}
+    for row in sweep.table.iter_rows(named=True):
+        place = tuple(place_text(row[AXIS + axis]) for axis in axes)
+        rows_of.setdefault((row["scheme"], place), []).append(row)
+    return rows_of
 
 
 def over_axes(sweep: Sweep) -> dict[str, tuple[Plot, str]]:
@@ -109,7 +114,7 @@ def _over(sweep: Sweep, axis: str) -> tuple[Plot, str]:
     """Return the plot over an axis, and its caption."""
     places = _places(sweep, axis)
     others = _others(sweep, axis)
-    groups, is_cut = _shown(list(_groups(sweep, others)))
+    groups, fixed = _shown(sweep, others)
     figure_name, title = _tail(sweep.table)
     lines = [_line(group, groups, axis, others, places, figure_name) for group in groups]
     classes = ", ".join(sweep.table["traffic_class"].unique(maintain_order=True))
@@ -120,13 +125,13 @@ def _over(sweep: Sweep, axis: str) -> tuple[Plot, str]:
         if any(any(line.are_unfinished) for line in lines)
         else ""
     )
-    return plot, _caption(sweep, first, crosses, dict(zip(others, groups[0].others, strict=True)) if is_cut else {})
+    return plot, _caption(sweep, first, crosses, fixed)
 
 
 def _quantity_over(sweep: Sweep, quantity: str, axis: str) -> tuple[Plot, str]:
     """Return the plot of a quantity of an extension over an axis, and its caption."""
     places, others = _places(sweep, axis), _others(sweep, axis)
-    groups, is_cut = _shown(list(_groups(sweep, others)))
+    groups, fixed = _shown(sweep, others)
     lines = [
         QuantityLine(
             _label(group, groups, others),
@@ -136,7 +141,6 @@ def _quantity_over(sweep: Sweep, quantity: str, axis: str) -> tuple[Plot, str]:
         for group in groups
     ]
     plot = plot_quantity(axis, places, lines, title=with_unit(quantity))
-    fixed = dict(zip(others, groups[0].others, strict=True)) if is_cut else {}
     return plot, _caption(sweep, f"{quantity} over {axis}.", "", fixed)
 
 
@@ -161,23 +165,21 @@ def _caption(sweep: Sweep, first: str, crosses: str, fixed: Mapping[str, str]) -
 
 def _groups(sweep: Sweep, others: Sequence[str]) -> Iterator[_Group]:
     """Yield one group per scheme and place on the other axes; a single group if the scheme ignores those axes."""
-    rows_of: dict[tuple[str, Place], list[Row]] = {}
-    for row in sweep.table.iter_rows(named=True):
-        place = tuple(place_text(row[AXIS + other]) for other in others)
-        rows_of.setdefault((row["scheme"], place), []).append(row)
     seen: set[frozenset[str]] = set()
-    for (scheme, place), rows in rows_of.items():
+    for (scheme, place), rows in _rows_of(sweep, others).items():
         group = _Group(scheme, place, rows)
         if group.runs not in seen:
             seen.add(group.runs)
             yield group
 
 
-def _shown(groups: list[_Group]) -> tuple[list[_Group], bool]:
-    """Return the groups to plot, and whether some are left out. Too many groups are cut to the first place."""
+def _shown(sweep: Sweep, others: Sequence[str]) -> tuple[list[_Group], Mapping[str, str]]:
+    """Return the groups to plot. Too many are cut to the first place on the other axes, which is returned too."""
+    groups = list(_groups(sweep, others))
     if len(groups) <= _MOST_LINES:
-        return groups, False
-    return [group for group in groups if group.others == groups[0].others], True
+        return groups, {}
+    first = groups[0].others
+    return [group for group in groups if group.others == first], dict(zip(others, first, strict=True))
 
 
 def _line(

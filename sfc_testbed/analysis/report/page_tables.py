@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -131,13 +132,11 @@ _AVERAGED = (
 )
 
 
-def seeds_tables(comparison: Comparison) -> list[DataTable]:
-    """Return the table of means over seeds; no table without several seeds."""
-    return [_seeds_table(comparison)] if comparison.over_seeds else []
-
-
-def _seeds_table(comparison: Comparison) -> DataTable:
+def seeds_table(comparison: Comparison) -> DataTable | None:
+    """Return the means over seeds; None without several seeds."""
     schemes = comparison.over_seeds
+    if not schemes:
+        return None
     figures = [(name, title) for name, title in _AVERAGED if any(scheme.figures.get(name) for scheme in schemes)]
     return DataTable(
         "Means over seeds",
@@ -172,17 +171,17 @@ def _seeds_table(comparison: Comparison) -> DataTable:
     )
 
 
-def _estimate(estimate: Estimate | None, format_value: Callable[[float], str]) -> str:
+def _estimate(
+    estimate: Estimate | None, format_value: Callable[[float | None], str], single: float | None = None
+) -> str:
+    """Return a mean over the seeds, or else the value of a single run."""
     if estimate is None:
-        return NOTHING
-    interval = (
-        f" ({format_value(estimate.interval[0])} to {format_value(estimate.interval[1])})" if estimate.interval else ""
-    )
-    return f"{format_value(estimate.mean)}{interval}"
+        return format_value(single)
+    return format_value(estimate.mean) + _interval(estimate.interval, format_value)
 
 
-def _interval(interval: Interval | None) -> str:
-    return f" ({format_number(interval[0])} to {format_number(interval[1])})" if interval else ""
+def _interval(interval: Interval | None, format_value: Callable[[float | None], str] = format_number) -> str:
+    return f" ({format_value(interval[0])} to {format_value(interval[1])})" if interval else ""
 
 
 def _slowdown_cells(figures: SlowdownFigures) -> list[str]:
@@ -481,10 +480,9 @@ def completion_tables(comparison: Comparison) -> list[DataTable]:
 
 
 def _completion_row(row: CompletionRow, *, has_ideal: bool) -> tuple[str, ...]:
-    took = _estimate(row.took, format_us) if row.took else format_us(row.took_us)
-    ratio = _estimate(row.ratio_over_seeds, format_ratio) if row.ratio_over_seeds else format_ratio(row.ratio)
+    took = "did not finish" if row.took_us is None else _estimate(row.took, format_us, row.took_us)
     against = (format_us(row.ideal_us), format_number(row.slowdown)) if has_ideal else ()
-    return (row.tag, row.label, "did not finish" if row.took_us is None else took, ratio, *against)
+    return (row.tag, row.label, took, _estimate(row.ratio_over_seeds, format_ratio, row.ratio), *against)
 
 
 COMPARED_ITERATION_HEADINGS = ("mean iteration", "ratio", "max", "ideal", "slowdown", "busbw, GB/s", "ratio")
@@ -500,20 +498,14 @@ def compared_iteration_tables(comparison: Comparison) -> list[DataTable]:
 
 def compared_iteration_cells(row: IterationRow) -> tuple[str, ...]:
     """Return the figures of a job in a run, or of a scheme over the seeds."""
-    mean = _estimate(row.mean, format_us) if row.mean else format_us(row.mean_us)
-    bandwidth = _estimate(row.busbw, format_number) if row.busbw else format_number(row.busbw_gbytes_per_s)
-    ratios = (
-        _estimate(over, format_ratio) if over else format_ratio(ratio)
-        for over, ratio in ((row.ratio_over_seeds, row.ratio), (row.busbw_ratio_over_seeds, row.busbw_ratio))
-    )
     return (
-        "did not finish" if row.mean_us is None else mean,
-        next(ratios),
+        "did not finish" if row.mean_us is None else _estimate(row.mean, format_us, row.mean_us),
+        _estimate(row.ratio_over_seeds, format_ratio, row.ratio),
         format_us(row.max_us),
         format_us(row.ideal_us),
         format_number(row.slowdown),
-        bandwidth,
-        next(ratios),
+        _estimate(row.busbw, format_number, row.busbw_gbytes_per_s),
+        _estimate(row.busbw_ratio_over_seeds, format_ratio, row.busbw_ratio),
     )
 
 
@@ -556,19 +548,12 @@ def quantity_tables(run: Run) -> list[DataTable]:
 def compared_quantity_tables(comparison: Comparison) -> list[DataTable]:
     """Return the quantities of extensions in every run, or their means over seeds; no table if there are none."""
     rows = [
-        (
-            row.name,
-            row.label,
-            _estimate(row.over_seeds, lambda value, name=row.name: _quantity(name, value))  # type: ignore[misc]
-            if row.over_seeds
-            else _quantity(row.name, row.value),
-        )
+        (with_unit(row.name), row.label, _estimate(row.over_seeds, partial(_quantity, row.name), row.value))
         for row in comparison.quantities
     ]
     note = "Means over the seeds. In parentheses: 95 % confidence interval." if comparison.over_seeds else ""
     headings = ("quantity", comparison.label_heading, "value")
-    named = [(with_unit(name), label, value) for name, label, value in rows]
-    return [DataTable("Quantities of extensions", headings, named, note)] if rows else []
+    return [DataTable("Quantities of extensions", headings, rows, note)] if rows else []
 
 
 def _quantity(name: str, value: float | None) -> str:

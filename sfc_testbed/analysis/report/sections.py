@@ -73,7 +73,7 @@ RUN_SECTIONS: Table[Section[Run]] = Table(
 COMPARISON_SECTIONS: Table[Section[ComparedRuns]] = Table(
     "section of a comparison",
     {
-        "seeds": Section(lambda compared: _page_tables().seeds_tables(compared.comparison)),
+        "seeds": Section(lambda compared: _page_tables().seeds_table(compared.comparison)),
         "overview": Section(lambda compared: _page_tables().overview_table(compared.comparison)),
         "quantities": Section(lambda compared: _page_tables().compared_quantity_tables(compared.comparison)),
         "iterations": Section(lambda compared: _page_tables().compared_iteration_tables(compared.comparison)),
