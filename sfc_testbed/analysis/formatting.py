@@ -13,8 +13,8 @@ NOT_MEASURED = "not measured"
 """The text for a count that was not read."""
 
 _MOST_NAMED = 3
-_BYTE_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"))
-_TIME_UNITS = ((1e6, "s"), (1e3, "ms"))
+_BYTE_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1.0, "B"))
+_TIME_UNITS = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"))
 UNIT_SCALES: Mapping[str, float] = {unit: scale for scale, unit in (*_BYTE_UNITS, *_TIME_UNITS)}
 """The sizes of the units that `format_bytes` and `format_us` use, in bytes and in µs."""
 
@@ -34,22 +34,20 @@ def three_digits(value: float) -> str:
 
 def format_bytes(count: float | None) -> str:
     """Return bytes as text, such as 12.3 MB, 125 KB or 70 B."""
-    if count is None:
-        return NOTHING
-    for scale, unit in _BYTE_UNITS:
-        if abs(count) >= scale:
-            return f"{three_digits(count / scale)} {unit}"
-    return f"{three_digits(count)} B"
+    return _in_units(count, _BYTE_UNITS)
 
 
 def format_us(duration_us: float | None) -> str:
     """Return a duration as text, such as 12.3 µs, 4 ms or 1.5 s."""
-    if duration_us is None:
+    return _in_units(duration_us, _TIME_UNITS)
+
+
+def _in_units(value: float | None, units: Sequence[tuple[float, str]]) -> str:
+    """Return a value in the first unit that is not above it, or else in the last one."""
+    if value is None:
         return NOTHING
-    for scale, unit in _TIME_UNITS:
-        if abs(duration_us) >= scale:
-            return f"{three_digits(duration_us / scale)} {unit}"
-    return f"{three_digits(duration_us)} µs"
+    scale, unit = next((pair for pair in units if abs(value) >= pair[0]), units[-1])
+    return f"{three_digits(value / scale)} {unit}"
 
 
 def format_number(value: float | None) -> str:

@@ -195,7 +195,6 @@ def new_figure(columns: int = 1, *, height_inches: float = HEIGHT_INCHES) -> tup
 
 @styled
 def draw(plot: Plot) -> Figure:
-    """Draw a plot."""
     figure = Drawing(figsize=(WIDTH_INCHES, plot.height_inches))
     FigureCanvasAgg(figure)
     for number, panel in enumerate(plot.panels, 1):
@@ -299,7 +298,7 @@ def _draw_line(axes: Axes, line: Line) -> None:
         "color": line.look.color,
         "linestyle": "none" if line.join == "none" else line.look.dashes,
         "linewidth": line.width,
-        "label": legend_name(line.label) if line.in_legend and line.label else None,
+        "label": _in_legend(line),
         "transform": _shifted(axes, line.aside_inches),
     }
     if line.join in _STEPS:
@@ -332,7 +331,7 @@ def _draw_marks(axes: Axes, marks: Marks) -> None:
         axes.annotate(label, (x, y), textcoords="offset points", ha="center", fontsize=8, color=INK, **place)
 
 
-def _in_legend(item: Segments | Marks) -> str | None:
+def _in_legend(item: Line | Segments | Marks) -> str | None:
     return legend_name(item.label) if item.in_legend and item.label else None
 
 

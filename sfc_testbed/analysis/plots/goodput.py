@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
 
 from sfc_testbed.analysis.metrics.buffers import natural_key
@@ -14,7 +13,7 @@ from sfc_testbed.analysis.metrics.goodput import rates_without_gaps, tag_rates
 from sfc_testbed.analysis.plots.description import TIME, Axis, Line, Plot, PlotPanel, fault_items, highest_fitted
 from sfc_testbed.analysis.plots.palette import LineLook, numbered_looks
 from sfc_testbed.analysis.plots.plotted_run import PlottedRun
-from sfc_testbed.analysis.plots.series import MAXIMUM_STEPS, Points
+from sfc_testbed.analysis.plots.series import thin_rates
 
 MAXIMUM_PANELS = 4
 
@@ -38,15 +37,7 @@ def _panel(run: PlottedRun, rates: pl.DataFrame, looks: Sequence[tuple[str, Line
         return PlotPanel(run.label, Axis(TIME), y, text="nothing was delivered")
     by_tag = ((tag, look, rates.filter(pl.col("tag") == tag)) for tag, look in looks)
     lines = [
-        Line(tag, look, *_thinned(*rates_without_gaps(rows)), "after") for tag, look, rows in by_tag if rows.height
+        Line(tag, look, *thin_rates(*rates_without_gaps(rows)), "after") for tag, look, rows in by_tag if rows.height
     ]
     end_us = highest_fitted(line.x for line in lines)
     return PlotPanel(run.label, Axis(TIME, 0, end_us), y, (*lines, *fault_items(run.faults, end_us)))
-
-
-def _thinned(begins_us: Points, gbps: Points) -> tuple[Points, Points]:
-    """Return at most MAXIMUM_STEPS intervals, each with the mean of those that it joins."""
-    if gbps.size <= MAXIMUM_STEPS:
-        return begins_us, gbps
-    starts = np.linspace(0, gbps.size, MAXIMUM_STEPS, endpoint=False).astype(np.int64)
-    return begins_us[starts], np.add.reduceat(gbps, starts) / np.diff(starts, append=gbps.size)

@@ -12,13 +12,13 @@ from sfc_testbed.analysis.metrics.links import LinkGroup, busiest_group, rates_g
 from sfc_testbed.analysis.plots.description import TIME, Axis, Line, Plot, PlotPanel, fault_items, highest_fitted
 from sfc_testbed.analysis.plots.palette import numbered_looks
 from sfc_testbed.analysis.plots.plotted_run import PlottedRun
-from sfc_testbed.analysis.plots.series import Points
+from sfc_testbed.analysis.plots.series import Points, thin_rates
 
 MAXIMUM_PANELS = 4
 MAXIMUM_LINES = 8
 """The most links that have a line of their own; the panel states how many others there are."""
 _MAXIMUM_STEPS = 400
-"""The most points of a line. Adjacent intervals are joined and keep their mean, as bytes per time do."""
+"""The most points of a line."""
 
 
 def plot_uplinks(runs: Sequence[PlottedRun]) -> Plot | None:
@@ -60,7 +60,8 @@ def _lines(run: PlottedRun, group: LinkGroup | None) -> list[Line]:
     ends_us, rates = rates_gbps(run.links, group)
     shown = _most_different(rates)
     looks = zip(shown, numbered_looks(len(shown)), strict=True)
-    return [Line(f"port {port}", look, *_thinned(ends_us, rates[port]), "before", 1.4) for port, look in looks]
+    thinned = {port: thin_rates(ends_us, rates[port], _MAXIMUM_STEPS, are_ends=True) for port in shown}
+    return [Line(f"port {port}", look, *thinned[port], "before", 1.4) for port, look in looks]
 
 
 def _most_different(rates: Mapping[int, Points]) -> list[int]:
@@ -69,11 +70,3 @@ def _most_different(rates: Mapping[int, Points]) -> list[int]:
         return list(rates)
     by_use = sorted(rates, key=lambda port: float(rates[port].sum()))
     return [by_use[place] for place in np.linspace(0, len(by_use) - 1, MAXIMUM_LINES).round().astype(int)]
-
-
-def _thinned(ends_us: Points, gbps: Points) -> tuple[Points, Points]:
-    if gbps.size <= _MAXIMUM_STEPS:
-        return ends_us, gbps
-    starts = np.linspace(0, gbps.size, _MAXIMUM_STEPS, endpoint=False).astype(np.int64)
-    counts = np.diff(starts, append=gbps.size)
-    return ends_us[starts + counts - 1], np.add.reduceat(gbps, starts) / counts

@@ -40,6 +40,20 @@ def thin(steps: Steps, limit: int = MAXIMUM_STEPS) -> Steps:
     return Steps(steps.times_us[ends], np.maximum.reduceat(steps.values, starts))
 
 
+def thin_rates(
+    times_us: Points, gbps: Points, limit: int = MAXIMUM_STEPS, *, are_ends: bool = False
+) -> tuple[Points, Points]:
+    """Reduce rates in intervals that begin, or end, at these times to at most `limit` intervals.
+
+    Adjacent intervals are merged and get their mean rate.
+    """
+    if gbps.size <= limit:
+        return times_us, gbps
+    starts = np.linspace(0, gbps.size, limit, endpoint=False).astype(np.int64)
+    counts = np.diff(starts, append=gbps.size)
+    return times_us[starts + counts - 1 if are_ends else starts], np.add.reduceat(gbps, starts) / counts
+
+
 def high_water(rows: pl.DataFrame) -> Steps:
     """Return the high-water marks of rows that are in time order."""
     return Steps(
