@@ -49,9 +49,7 @@ def read_trace(path: Path, schema: TraceSchema) -> pl.DataFrame:
         frame = conforming(pl.read_parquet(path, glob=False), schema)  # the name may contain brackets
     except (OSError, pl.exceptions.PolarsError) as error:
         raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
-    _check_schema(path, metadata, schema)
-    _check_columns(path, frame.schema, schema)
-    _check_nulls(path, frame.null_count(), schema)
+    _check(path, schema, metadata, frame.schema, frame.null_count())
     return frame
 
 
@@ -72,9 +70,7 @@ def scan_trace(path: Path, schema: TraceSchema) -> pl.LazyFrame:
         nulls = answer(rows.select(pl.all().null_count()))
     except (OSError, pl.exceptions.PolarsError) as error:
         raise TraceError(f"{path}: not a whole Parquet file ({error})") from error
-    _check_schema(path, metadata, schema)
-    _check_columns(path, columns, schema)
-    _check_nulls(path, nulls, schema)
+    _check(path, schema, metadata, columns, nulls)
     return rows
 
 
@@ -105,7 +101,8 @@ def conforming(rows: AnyRows, schema: TraceSchema) -> AnyRows:
     )
 
 
-def _check_schema(path: Path, metadata: dict[str, str], schema: TraceSchema) -> None:
+def _check(path: Path, schema: TraceSchema, metadata: dict[str, str], columns: pl.Schema, nulls: pl.DataFrame) -> None:
+    """Raise TraceError unless a file has this schema. `nulls` is one row with the nulls per column."""
     name, version = metadata.get(SCHEMA_KEY), metadata.get(VERSION_KEY)
     if name is None:
         raise TraceError(f"{path}: not a trace of this testbed (no {SCHEMA_KEY} in its metadata)")
@@ -114,19 +111,12 @@ def _check_schema(path: Path, metadata: dict[str, str], schema: TraceSchema) -> 
     if version != str(schema.version):
         number = int(version) if version is not None and version.isdecimal() else version
         raise TraceError(f"{path}: {version_refused(name, number, schema.version, writer_of(path))}")
-
-
-def _check_columns(path: Path, columns: pl.Schema, schema: TraceSchema) -> None:
     for column in schema.columns:
         dtype = columns.get(column.name)
         if dtype is None:
             raise TraceError(f"{path}: column {column.name} is missing{written_by(writer_of(path))}")
         if dtype != column.dtype:
             raise TraceError(f"{path}: column {column.name} is {dtype}, expected {column.dtype()}")
-
-
-def _check_nulls(path: Path, nulls: pl.DataFrame, schema: TraceSchema) -> None:
-    """Raise TraceError if a column that is not nullable has nulls. `nulls` is one row with the nulls per column."""
     for column in schema.columns:
         if nulls[column.name][0] and not column.nullable:
             raise TraceError(f"{path}: column {column.name} has {nulls[column.name][0]} nulls, expected none")
