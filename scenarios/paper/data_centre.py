@@ -120,9 +120,9 @@ RIVALS = _scenario(
 """SFC and other flow and congestion controls, which the paper does not compare."""
 
 
-def _with_headers(scale: Scale, degree: int) -> Scale:
+def _with_headers(scale: Scale) -> Scale:
     """Scale NDP's header queue (the paper's 1 BDP) so that it holds the same share of a smaller incast's headers."""
-    return replace(scale, switch={**scale.switch, "header_queue_bdp": degree / PAPER_DEGREE})
+    return replace(scale, switch={**scale.switch, "header_queue_bdp": scale.workload["incast_degree"] / PAPER_DEGREE})
 
 
 # Packets have the paper's size at every scale: with larger packets, headers arrive too slowly to build up a queue.
@@ -133,11 +133,7 @@ _NDP_SCALES = _scales(
 NDP = _scenario(
     "ndp",
     "hadoop messages at 50 % load plus 8 % of 128:1 incasts, to compare NDP's short queues with SFC's",
-    {
-        "ci": _with_headers(_NDP_SCALES["ci"], CI_DEGREE),
-        "laptop": _with_headers(_NDP_SCALES["laptop"], LAPTOP_DEGREE),
-        "paper": _with_headers(_NDP_SCALES["paper"], PAPER_DEGREE),
-    },
+    {name: _with_headers(scale) for name, scale in _NDP_SCALES.items()},
 )
 """Fig. 16: SFC and NDP, with incasts of varied synchronization."""
 

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from sfc_testbed.scenarios.model.flow import FlowRequest
 from sfc_testbed.scenarios.model.scenario import ScenarioError, more_hosts, striped_hosts
+from sfc_testbed.scenarios.traffic.collectives.schedule import parts
 from sfc_testbed.scenarios.traffic.incast import Incast
 from sfc_testbed.topologies.model import Host, Topology
 
@@ -85,9 +85,7 @@ class AllReduce(Incast):
 
     def _chunk_sizes(self) -> list[list[int]]:
         """Return the chunk sizes of each segment, as equal as possible over the whole vector."""
-        count = self.ranks * self.chunks
-        bounds = [self.vector_bytes * number // count for number in range(count + 1)]
-        sizes = [high - low for low, high in pairwise(bounds)]
+        sizes = parts(self.vector_bytes, self.ranks * self.chunks)
         return [sizes[segment * self.chunks : (segment + 1) * self.chunks] for segment in range(self.ranks)]
 
     def _ranks(self, topology: Topology) -> list[Host]:
