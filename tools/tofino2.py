@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from sfc_testbed.documents.stored import replaced
 from sfc_testbed.place import ROOT
 from sfc_testbed.testbed.program.sources import SOURCES as SHARED
 from softswitch.p4c import COMPILER, LANGUAGE
@@ -205,9 +206,7 @@ def document_text(text: str, stored: Mapping[str, Any]) -> str:
         lines.append(f"| {name} | " + " | ".join(f"{figures[column]:g}" for column in COLUMNS) + " |")
     lines.append("| a pipe of the chip has | " + " | ".join(f"{has.get(column, '')}" for column in COLUMNS) + " |")
     for name, table in (("resources", lines), ("claims", _claims(stored))):
-        begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->"
-        before, _, rest = text.partition(begin)
-        text = before + begin + "\n".join(table) + "\n" + end + rest.partition(end)[2]
+        text = replaced(DOCUMENT, text, name, "\n".join(table))
     return text
 
 
