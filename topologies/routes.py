@@ -28,7 +28,6 @@ class Route:
 
 
 def routes(topology: Topology) -> Mapping[str, tuple[Route, ...]]:
-    """Return the routes of each switch."""
     return {switch.name: routes_of(topology, switch.name) for switch in topology.switches}
 
 

@@ -58,7 +58,6 @@ class Store:
 
 
 def record_of(exercise: str, target: str, rate_bps: int, load: str, measured: Measurement) -> Record:
-    """Return the record of a measurement."""
     curve_s, curve = measured.times_s, measured.values
     if not EXERCISES[exercise].probe_interval_s:
         curve_s, curve = _means(curve_s, curve)

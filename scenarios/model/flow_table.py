@@ -175,7 +175,6 @@ class FlowTable(Sequence[Flow]):
 
 
 def flow_table(requests: Iterable[FlowRequest]) -> FlowTable:
-    """Return requests as a table."""
     if isinstance(requests, FlowTable):
         return requests
     hosts: dict[str, int] = {}

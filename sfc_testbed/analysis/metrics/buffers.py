@@ -29,8 +29,6 @@ class BufferFigures(Figures):
 
 @dataclass(frozen=True)
 class QueueName:
-    """The name of a queue."""
-
     switch: str
     port: int
     traffic_class: int

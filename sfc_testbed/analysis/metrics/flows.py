@@ -83,7 +83,6 @@ def slowdowns(flows: pl.DataFrame) -> Values:
 
 
 def slowdown_figures(flows: pl.DataFrame) -> SlowdownFigures:
-    """Return the slowdown figures of some flows."""
     return SlowdownFigures(**_slowdown_fields(slowdowns(flows), flows.height))
 
 

@@ -105,7 +105,6 @@ class JobFigures(Figures):
 
 
 def job_figures(flows: pl.DataFrame, jobs: Sequence[JobPlan], waits: Waits) -> tuple[JobFigures, ...]:
-    """Return the figures of each job."""
     return tuple(_figures(messages_of(flows, job.number), job, waits) for job in jobs)
 
 
