@@ -131,7 +131,7 @@ class Htsim(Peer):
     """htsim with NDP, on a Clos with one link rate."""
 
     name = "htsim"
-    variable = "SFC_TESTBED_HTSIM"
+    variable = "SFC_TESTBED_HTSIM_NDP"
 
     def command(self, plan: RunPlan, folder: Path) -> list[str]:
         (folder / "topology").write_text(htsim_topology(plan))

@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from sfc_testbed.scenarios.traffic.hpcc_files import START_S
-from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues, sent_between_samples
+from sfc_testbed.simulators.comparison import PeerFlow, sent_between_samples
 from sfc_testbed.simulators.hpcc import (
     CONGESTION,
     MIB,
@@ -92,8 +92,8 @@ def shared_bytes(buffer_mib: int, ports: int) -> int:
     return buffer_mib * MIB - ports * _RESERVE_BYTES
 
 
-def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool = False) -> list[str]:
-    """Write the simulator's input into a folder, and return the command to run there; it samples no queues.
+def write_input(plan: RunPlan, program: str, folder: Path) -> list[str]:
+    """Write the simulator's input into a folder, and return the command to run there.
 
     Raises ValueError for what it does not simulate.
     """
@@ -113,11 +113,6 @@ def finished_flows(table: str) -> Iterator[PeerFlow]:
     for columns in fct_rows(table):
         src, dst, _, _, size_bytes, start_ns, fct_ns, _ = map(int, columns)
         yield PeerFlow(src, dst, size_bytes, start_ns - START_S * NS_PER_S, fct_ns)
-
-
-def queues_in(folder: Path) -> PeerQueues | None:
-    """Return None, since no queues are sampled."""
-    return None
 
 
 def uplinks_in(folder: Path) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues
+from sfc_testbed.simulators.comparison import PeerFlow
 from sfc_testbed.simulators.hpcc import check_load_balancing
 from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.wire.roce.packets import data_frame_bytes
@@ -55,8 +55,8 @@ _FINISHED = re.compile(r"^Flow swift_(\d+)_(\d+) finished at (\S+) total bytes (
 _PACKET = re.compile(r"^mtu (\d+)$", re.MULTILINE)
 
 
-def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool = False) -> list[str]:
-    """Write the flows into a folder, and return the command to run there; it samples no queues.
+def write_input(plan: RunPlan, program: str, folder: Path) -> list[str]:
+    """Write the flows into a folder, and return the command to run there.
 
     Raises ValueError for what it does not simulate.
     """
@@ -83,11 +83,6 @@ def finished_flows(table: str) -> Iterator[PeerFlow]:
     for src, dst, finish_us, sent_bytes in _FINISHED.findall(table):
         size_bytes = int(sent_bytes) // frame_bytes * (frame_bytes - data_frame_bytes(0, is_last=False))
         yield PeerFlow(int(src), int(dst), size_bytes, 0, round(1000 * float(finish_us)))
-
-
-def queues_in(folder: Path) -> PeerQueues | None:
-    """Return None, since no queues are sampled."""
-    return None
 
 
 def configuration(plan: RunPlan) -> Mapping[str, object]:

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from sfc_testbed.scenarios.model.waiting import any_waits
-from sfc_testbed.simulators.comparison import PeerFlow, PeerQueues, sent_between_samples
+from sfc_testbed.simulators.comparison import PeerFlow, sent_between_samples
 from sfc_testbed.simulators.hpcc import load_balancing_of
 from sfc_testbed.simulators.htsim import traffic_matrix
 from sfc_testbed.testbed.plan.plan import RunPlan
@@ -71,8 +71,8 @@ are queued (QUEUE_RANGE)."""
 _CUM_TRAFFIC, _QUEUE_RANGE = 400, 500
 
 
-def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool = False) -> list[str]:
-    """Write network and flows into a folder, and return the command to run there; it samples no queues.
+def write_input(plan: RunPlan, program: str, folder: Path) -> list[str]:
+    """Write network and flows into a folder, and return the command to run there.
 
     Raises ValueError for what it does not simulate.
     """
@@ -89,11 +89,6 @@ def finished_flows(table: str) -> Iterator[PeerFlow]:
     payload_bytes = int(packet.group(1)) - HEADER_BYTES if packet else 0
     for src, dst, finish_us, packets in _FINISHED.findall(table):
         yield PeerFlow(int(src), int(dst), int(packets) * payload_bytes, 0, round(1000 * float(finish_us)))
-
-
-def queues_in(folder: Path) -> PeerQueues | None:
-    """Return None, since no queues are sampled."""
-    return None
 
 
 def uplinks_in(folder: Path) -> pl.DataFrame:

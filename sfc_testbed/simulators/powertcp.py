@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sfc_testbed.simulators import hpcc
-from sfc_testbed.simulators.comparison import PeerQueues
 from sfc_testbed.simulators.hpcc import CONFIGURATION, TOPOLOGY, Keys, lossless_configuration, write_files
 from sfc_testbed.testbed.plan.plan import RunPlan
 
@@ -28,8 +27,8 @@ PARAMETERS = (f'transport.congestion_parameters={{"additive_bps": {_ADDITIVE_BPS
 _HPCC_MODE = 3
 
 
-def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool = False) -> list[str]:
-    """Write the simulator's input into a folder, and return the command to run there; it samples no queues.
+def write_input(plan: RunPlan, program: str, folder: Path) -> list[str]:
+    """Write the simulator's input into a folder, and return the command to run there.
 
     Raises ValueError for a scheme that it does not simulate.
     """
@@ -40,11 +39,6 @@ def write_input(plan: RunPlan, program: str, folder: Path, *, has_queues: bool =
     is_theta = plan.config.transport_settings["congestion"] == "theta-powertcp"
     options = {"algorithm": _HPCC_MODE, "wien": "true", "delayWien": str(is_theta).lower(), "windowCheck": 1}
     return [program, f"--conf={CONFIGURATION}", *(f"--{key}={value}" for key, value in options.items())]
-
-
-def queues_in(folder: Path) -> PeerQueues | None:
-    """Return None, since no queues are sampled."""
-    return None
 
 
 def configuration(plan: RunPlan) -> Mapping[str, object]:

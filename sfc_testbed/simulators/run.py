@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import polars as pl
 
@@ -57,14 +58,20 @@ class Simulator(Protocol):
     def configuration(self, plan: RunPlan) -> Mapping[str, object]:
         """Return its configuration by key. Raise ValueError for what it does not simulate."""
 
-    def write_input(self, plan: RunPlan, program: str, folder: Path, *, has_queues: bool) -> list[str]:
+    def write_input(self, plan: RunPlan, program: str, folder: Path) -> list[str]:
         """Write its input into a folder, and return the command to run there."""
 
     def finished_flows(self, table: str) -> Iterator[PeerFlow]:
         """Yield the flows of the FCT file."""
 
-    def queues_in(self, folder: Path) -> PeerQueues | None:
-        """Return the queues that it has written into a folder; None if it has not."""
+
+class Sampling(NamedTuple):
+    """A simulator's functions for runs in which it samples its queues."""
+
+    write_input: Callable[[RunPlan, str, Path], list[str]]
+    """Does what `Simulator.write_input` does, and lets the simulator sample its queues."""
+    queues_in: Callable[[Path], PeerQueues | None]
+    """Returns the queues that it has written into a folder; None until it has written all."""
 
 
 PEERS: Mapping[str, Simulator] = {
@@ -75,6 +82,8 @@ PEERS: Mapping[str, Simulator] = {
     "htsim-uec": htsim_uec,
 }
 """The simulators by the name that `--peer` takes."""
+SAMPLINGS: Mapping[str, Sampling] = {hpcc.NAME: Sampling(partial(hpcc.write_input, has_queues=True), hpcc.queues_in)}
+"""The functions of the simulators that can sample their queues, by name."""
 UPLINKS: Mapping[str, Callable[[Path], pl.DataFrame]] = {
     conweave.NAME: conweave.uplinks_in,
     htsim_uec.NAME: htsim_uec.uplinks_in,
@@ -106,7 +115,7 @@ class PeerCase:
     label: str
     request: RunSpec
     has_queues: bool = True
-    """Whether the peer samples its queues, which takes long in large networks."""
+    """Whether the peer samples its queues, if it can. This takes long in large networks."""
     seeds: int = 1
     """The number of seeds, from that of the request, whose figures are averaged."""
 
@@ -130,7 +139,7 @@ def _cases_of_hpcc() -> list[PeerCase]:
 
 def _cases_of_powertcp() -> list[PeerCase]:
     cases = _cases_without_loss(powertcp.SCHEMES, powertcp.PARAMETERS)
-    return [replace(case, has_queues=False) for case in cases if case.request.scale == "ci"]
+    return [case for case in cases if case.request.scale == "ci"]
 
 
 def _cases_without_loss(schemes: Sequence[str], settings: Sequence[str] = ()) -> list[PeerCase]:
@@ -174,7 +183,6 @@ def _cases_on_a_fat_tree() -> list[PeerCase]:
             (f"degree={degree}", f"message_bytes={size_bytes}", *settings),
             label=f"{degree}:1 incast of {size_bytes // 1000:,} KB, fat tree of 128 hosts, {scheme}",
             topology="three-tier",
-            has_queues=False,
         )
         for degree, size_bytes in ((16, 248_000), (64, 248_000), (127, 248_000), (64, 1_000_000))
         for scheme in htsim.SCHEMES
@@ -204,7 +212,6 @@ def _cases_with_loss() -> list[PeerCase]:
             "ci",
             (*words, "topology.spines=1", *conweave.NETWORK, *timeouts),
             label=f"{label}, {scheme}",
-            has_queues=False,
         )
         for label, scenario, words in works
         for scheme in conweave.SCHEMES
@@ -228,7 +235,6 @@ def _cases_of_conweave() -> list[PeerCase]:
             (*words, "incast_load=0", *network, *conweave.TIMEOUTS["irn"], *conweave.LOAD_BALANCING[name], buffer),
             label=f"{label}, 32 hosts, four spines, {name}",
             load_balancing=name,
-            has_queues=False,
         )
         for label, words, names in works
         for name in names
@@ -247,7 +253,6 @@ def _cases_of_htsim_uec() -> list[PeerCase]:
             label=f"permutation of 10 MB, 128 hosts, eight spines, {name}",
             topology="clos",
             load_balancing=name,
-            has_queues=False,
             flow_file=_PERMUTATION,
         )
         for name in ("reps", "oblivious", "adaptive")
@@ -353,9 +358,8 @@ def _compared_seeds(simulator: Simulator, case: PeerCase, plan: RunPlan, program
 def _compared(simulator: Simulator, case: PeerCase, plan: RunPlan, program: str, folder: Path) -> PeerRun:
     folder.mkdir()
     uplinks_in = UPLINKS.get(simulator.NAME)
-    flows, queues = _simulated(
-        simulator, plan, program, folder, has_queues=case.has_queues, ends=uplinks_in is not None
-    )
+    sampling = SAMPLINGS.get(simulator.NAME) if case.has_queues else None
+    flows, queues = _simulated(simulator, plan, program, folder, sampling, ends=uplinks_in is not None)
     ours = execute(plan, folder.parent, Silent(), page=False)
     if ours.interrupted:
         raise KeyboardInterrupt
@@ -364,21 +368,19 @@ def _compared(simulator: Simulator, case: PeerCase, plan: RunPlan, program: str,
 
 
 def _simulated(
-    simulator: Simulator, plan: RunPlan, program: str, folder: Path, *, has_queues: bool, ends: bool
+    simulator: Simulator, plan: RunPlan, program: str, folder: Path, sampling: Sampling | None, *, ends: bool
 ) -> tuple[list[PeerFlow], PeerQueues | None]:
     """Let the simulator carry a plan. Raises ValueError if it fails or does not complete all flows in half an hour.
 
     Unless it `ends` by itself, it is ended once it has written everything: the timers of its finished flows go on, and
     would take minutes.
     """
-    words = simulator.write_input(plan, program, folder, has_queues=has_queues)
+    words = (sampling or simulator).write_input(plan, program, folder)
     deadline_s = time.monotonic() + _LONGEST_S
     with (folder / "output.txt").open("w") as output:
         process = subprocess.Popen(words, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
         try:
-            while process.poll() is None and (
-                ends or not _is_complete(simulator, folder, len(plan.flows), has_queues=has_queues)
-            ):
+            while process.poll() is None and (ends or not _is_complete(simulator, folder, len(plan.flows), sampling)):
                 if time.monotonic() > deadline_s:
                     raise ValueError(f"the simulator did not complete all flows in {_LONGEST_S / 60:.0f} minutes")
                 time.sleep(_POLL_S)
@@ -389,12 +391,12 @@ def _simulated(
         last = (folder / "output.txt").read_text(errors="replace").splitlines()[-1:]
         raise ValueError(f"the simulator wrote no FCTs; its last line is {''.join(last)!r}")
     flows = list(simulator.finished_flows((folder / simulator.FCT_FILE).read_text()))
-    return flows, simulator.queues_in(folder) if has_queues else None
+    return flows, sampling.queues_in(folder) if sampling else None
 
 
-def _is_complete(simulator: Simulator, folder: Path, flows: int, *, has_queues: bool) -> bool:
+def _is_complete(simulator: Simulator, folder: Path, flows: int, sampling: Sampling | None) -> bool:
     with suppress(FileNotFoundError):
         lines = (folder / simulator.FCT_FILE).read_text().splitlines(keepends=True)
         finished = sum(line.endswith("\n") and simulator.FCT_MARK in line for line in lines)
-        return finished >= flows and (not has_queues or simulator.queues_in(folder) is not None)
+        return finished >= flows and (sampling is None or sampling.queues_in(folder) is not None)
     return False

@@ -12,7 +12,7 @@ import pytest
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.simulators.comparison import PeerFlow
-from sfc_testbed.simulators.htsim import NETWORK, PARAMETERS, configuration, finished_flows, queues_in, write_input
+from sfc_testbed.simulators.htsim import NETWORK, PARAMETERS, configuration, finished_flows, write_input
 from sfc_testbed.simulators.run import standard_cases
 from sfc_testbed.testbed.plan.plan import plan_run
 
@@ -32,7 +32,6 @@ def test_the_command_has_the_flows_and_packets_as_long_as_our_frames(tmp_path: P
     nodes, connections, *flows = (tmp_path / options["-tm"]).read_text().splitlines()
     assert (nodes, connections) == ("Nodes 128", "Connections 2")
     assert flows == [f"{int(flow.src[1:]) - 1}->0 start 0 size 8000" for flow in plan.flows]
-    assert queues_in(tmp_path) is None
 
 
 def test_finished_flows_have_whole_packets_of_the_message() -> None:

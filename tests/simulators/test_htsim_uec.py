@@ -13,7 +13,7 @@ import pytest
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.simulators.comparison import PeerFlow
-from sfc_testbed.simulators.htsim_uec import NETWORK, configuration, finished_flows, queues_in, uplinks_in, write_input
+from sfc_testbed.simulators.htsim_uec import NETWORK, configuration, finished_flows, uplinks_in, write_input
 from sfc_testbed.simulators.run import standard_cases
 from sfc_testbed.testbed.plan.plan import plan_run
 
@@ -54,7 +54,6 @@ def test_the_command_has_the_window_marks_and_load_balancing_of_the_plan(tmp_pat
     assert flows == [f"{int(flow.src[1:]) - 1}->0 start 0 size 8000" for flow in plan.flows]
     network = (tmp_path / options["-topo"][0]).read_text()
     assert "Radix_Down 4\nRadix_Up 2\nOversubscribed 2\nDownlink_Latency_ns 1000\n\nTier 1\n" in network
-    assert queues_in(tmp_path) is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from sfc_testbed.request.settings import parse_settings
 from sfc_testbed.request.spec import RunSpec
-from sfc_testbed.simulators.powertcp import PARAMETERS, configuration, queues_in, write_input
+from sfc_testbed.simulators.powertcp import PARAMETERS, configuration, write_input
 from sfc_testbed.simulators.run import standard_cases
 from sfc_testbed.testbed.plan.plan import plan_run
 
@@ -37,7 +37,6 @@ def test_the_topology_counts_racks_and_the_command_selects_the_variant(
     config = dict(line.split(" ", 1) for line in (tmp_path / "config.txt").read_text().splitlines())
     assert (tmp_path / config["FLOW_FILE"]).read_text().startswith("2\n")
     assert (config["MIN_RATE"], config["RATE_AI"], config["INT_MULTI"]) == ("400000000bps", "150000000bps", "4")
-    assert queues_in(tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -59,7 +58,7 @@ def test_what_it_does_not_simulate_is_refused(scheme: str, parameters: str, word
         configuration(plan_run(replace(SPEC, scheme=scheme, settings=settings)))
 
 
-def test_its_standard_cases_are_those_of_the_hpcc_simulator_without_queues() -> None:
+def test_its_standard_cases_are_those_of_the_hpcc_simulator() -> None:
     cases = standard_cases("powertcp-simulator")
     others = {
         case.label.rpartition(",")[0]
@@ -67,6 +66,5 @@ def test_its_standard_cases_are_those_of_the_hpcc_simulator_without_queues() -> 
         if case.request.scale == "ci" and "2 MiB" not in case.label
     }
     assert {case.label.rpartition(",")[0] for case in cases} == others
-    assert not any(case.has_queues for case in cases)
     for case in cases[:2]:
         assert configuration(plan_run(case.request))["CC_MODE"] == 3

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sfc_testbed.simulators import powertcp
 from sfc_testbed.simulators.comparison import FILE_NAME, read_peer_validation
 from sfc_testbed.simulators.hpcc import VARIABLE
 from sfc_testbed.simulators.run import PEERS, PeerCase, case_of, standard_cases, validate_with_peer
@@ -35,11 +36,13 @@ def case(scheme: str = "pfc+hpcc") -> PeerCase:
     return case_of("incast", scheme, "ci", SETTINGS)
 
 
-def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, *, last: str = "", after: str = "") -> None:
+def stand_in(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, variable: str = VARIABLE, last: str = "", after: str = ""
+) -> None:
     program = folder / "third"
     program.write_text(STAND_IN.format(last=last, after=after))
     program.chmod(0o755)
-    monkeypatch.setenv(VARIABLE, str(program))
+    monkeypatch.setenv(variable, str(program))
 
 
 def test_both_sides_are_compared_flow_by_flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,6 +64,16 @@ def test_both_sides_are_compared_flow_by_flow(tmp_path: Path, monkeypatch: pytes
     span_ns = max(starts_ns) - min(starts_ns) + 20_000
     assert run.mean_queued_bytes.peer == pytest.approx(20 * 2_500 * 100 / span_ns)
     assert 0 < run.peak_queue_bytes.ours < 8_000
+
+
+def test_a_simulator_without_queues_is_ended_after_its_last_flow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, monkeypatch, variable=powertcp.VARIABLE, after="time.sleep(600)")
+    of_powertcp = case_of("incast", "pfc+powertcp", "ci", (*SETTINGS, *powertcp.PARAMETERS))
+    validation, _ = validate_with_peer("powertcp-simulator", [of_powertcp], "incast", tmp_path, print)
+    assert not validation.failures
+    assert (validation.runs[0].flows, validation.runs[0].peak_queue_bytes) == (2, None)
 
 
 def test_a_flow_that_the_simulator_loses_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
