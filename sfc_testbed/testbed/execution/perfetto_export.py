@@ -82,6 +82,6 @@ def stored_captures(run: Run, topology: Topology) -> list[CapturedPort]:
 
 def _capture(folder: Path, end: Port, topology: Topology) -> CapturedPort:
     link = topology.link_at[end]
-    peer = link.b if end == link.a else link.a
+    peer = link.other(end)
     path = folder / FOLDER / f"{interface_of(topology, end)}{SUFFIX}"
     return CapturedPort(end.node, end.number, peer.node, link.rate_bps, path)

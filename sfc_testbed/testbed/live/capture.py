@@ -87,8 +87,7 @@ class LiveCaptures:
         if end.node in self._pids:
             self._start(end, end, folder / f"{interface}.pcap", Direction.UNKNOWN)
             return
-        link = self._topology.link_at[end]
-        neighbour = link.b if link.a == end else link.a
+        neighbour = self._topology.link_at[end].other(end)
         self._start(end, end, folder / f"{interface}-in.pcap", Direction.IN)
         self._start(end, neighbour, folder / f"{interface}-out.pcap", Direction.OUT)
 

@@ -42,9 +42,8 @@ class Directions:
     """Finds the direction of frames at one end of a link by their source MAC, which every node sets to its own."""
 
     def __init__(self, topology: Topology, end: Port) -> None:
-        link = topology.link_at[end]
         self._local = _mac(topology, end)
-        self._neighbour = _mac(topology, link.b if link.a == end else link.a)
+        self._neighbour = _mac(topology, topology.link_at[end].other(end))
 
     def of(self, frame: bytes) -> Direction:
         """Return the direction of a frame, or unknown if its source is neither end of the link."""

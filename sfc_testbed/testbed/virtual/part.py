@@ -248,9 +248,5 @@ def _connect(topology: Topology, fabric: Fabric, engines: Mapping[str, SwitchEng
 
 def _plugs(topology: Topology, hosts: Sequence[str], index: Mapping[str, int]) -> list[tuple[int, int]]:
     """Return the engine and the port that each host is connected to."""
-    plugs: list[tuple[int, int]] = []
-    for name in hosts:
-        link = topology.host_link[name]
-        port = link.b if link.a.node == name else link.a
-        plugs.append((index[port.node], port.number))
-    return plugs
+    ports = map(topology.tor_port, hosts)
+    return [(index[port.node], port.number) for port in ports]
