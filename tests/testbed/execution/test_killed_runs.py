@@ -26,7 +26,7 @@ LIVE = "sfc_testbed.testbed.live.run:_Run"
 TARGET = "sfc_testbed.testbed.targets.softswitch:Softswitch"
 
 VIRTUAL_MOMENTS = {
-    "before model time 0": f"{SIMULATION}.__enter__:before:1",
+    "before model time 0": f"{SIMULATION}.run_until:before:1",
     "after the first save": f"{RECORDER}.save:after:1",
     "after the sixteenth save": f"{RECORDER}.save:after:16",
     "in the drain": f"{SIMULATION}.drain:before:1",
