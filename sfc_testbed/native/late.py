@@ -24,7 +24,9 @@ _LOADING = threading.RLock()
 
 def import_late(name: str) -> None:
     """Load the package `name` only when one of its attributes is used, unless it is loaded already."""
-    if name not in sys.modules:
+    if name not in sys.modules and not any(
+        isinstance(finder, _Finder) and finder.name == name for finder in sys.meta_path
+    ):
         sys.meta_path.insert(0, _Finder(name))
 
 
@@ -48,10 +50,10 @@ class _Finder:
     """Answers the first import of a package with a `_LateModule`."""
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self.name = name
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        return ModuleSpec(name, self) if name == self._name else None  # type: ignore[arg-type]  # `importlib.abc` is slow
+        return ModuleSpec(name, self) if name == self.name else None  # type: ignore[arg-type]  # `importlib.abc` is slow
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return _LateModule(spec.name)

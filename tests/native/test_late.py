@@ -13,6 +13,7 @@ _SCRIPT = """
 import sys
 from sfc_testbed.native.late import import_late
 import_late("polars")
+import_late("polars")  # as a second command in one process does
 import polars as pl
 assert "polars.dataframe" not in sys.modules
 rows = pl.DataFrame({"a": [1]})
