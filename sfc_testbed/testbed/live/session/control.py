@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from sfc_testbed.testbed.control_plane.entries import Command
@@ -101,26 +101,20 @@ class ControlledSwitch:
         self._is_halted = True
         self._running.halt()
 
-    def start_again(self) -> None:
+    def start_again(self, changes: Sequence[Command | str] = ()) -> None:
         """Start a new process with empty queues and the initial settings; repeat the changes made at the prompt."""
-        self.check_down()
+        if self.is_up:
+            raise UsageError(f"{self.name} runs already; `switch {self.name} reboot` stops it and starts it again")
         if not self._is_halted:
             self._is_halted = True
             self._running.halt()  # the process has ended, but its connection and files are still open
         try:
-            self._running.start_again()
-            for line in self._changes:
-                self._running.command(line)
+            self._running.start_again([*self._changes, *changes])
         except BaseException:
             self._running.halt()
             raise
         self._is_halted = False
         self.started_ns = time.monotonic_ns()
-
-    def check_down(self) -> None:
-        """Raise UsageError if the switch's process runs."""
-        if self.is_up:
-            raise UsageError(f"{self.name} runs already; `switch {self.name} reboot` stops it and starts it again")
 
     def _ask(self, question: Callable[[], _Answer]) -> _Answer:
         self._check_started()

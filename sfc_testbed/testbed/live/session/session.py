@@ -40,7 +40,7 @@ from sfc_testbed.testbed.live.session.captures import Captures
 from sfc_testbed.testbed.live.session.control import ControlledSwitch
 from sfc_testbed.testbed.live.session.hub import AgentHub, Sight
 from sfc_testbed.testbed.live.session.journal import Journal, Message
-from sfc_testbed.testbed.live.session.links import links_between, set_end, set_link
+from sfc_testbed.testbed.live.session.links import links_between, set_link
 from sfc_testbed.testbed.live.session.page import SessionPage
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_network, plan_run
 from sfc_testbed.testbed.plan.suitability import path_change
@@ -208,20 +208,8 @@ class LiveSession:
 
     @checked_call
     def start_switch(self, name: str) -> None:
-        """Start a switch that was stopped or has ended, with its initial settings and the changes made since.
-
-        BMv2 does not open interfaces that are down, so the switch's ends of broken links are up while it starts.
-        """
-        switch = self.switch(name)
-        switch.check_down()
-        ends = [end for link in self._dead for end in (link.a, link.b) if end.node == name]
-        try:
-            for end in ends:
-                set_end(self.network.emulation, end, up=True)
-            switch.start_again()
-        finally:
-            for end in ends:
-                set_end(self.network.emulation, end, up=False)
+        """Start a switch that was stopped or has ended, with its initial settings and the changes made since."""
+        self.switch(name).start_again()
 
     def _check_all_run(self) -> None:
         for controlled in self.switches.values():
@@ -311,7 +299,7 @@ class LiveSession:
         links = links_between(self.topology, a, b)
         ends = [end for link in links for end in (link.a, link.b) if end.node in self.switches]
         if not up:
-            self._tell_ports(ends, up=False)  # first, so that the switches count the losses; the kernel would not
+            self._tell_ports(ends, up=False)  # first, so that softswitch counts the losses; the kernel would not
         for link in links:
             set_link(self.network.emulation, link, up=up)
         if up:
@@ -334,9 +322,8 @@ class LiveSession:
         return bool(self._dead) or self._mended_ns > self._hub.start_ns
 
     def _tell_ports(self, ends: Sequence[Port], *, up: bool) -> None:
-        if self.counts_dead_links:
-            for end in ends:
-                self.switches[end.node].change(f"port_link {end.number} {'up' if up else 'down'}")
+        for end in ends:
+            self.switches[end.node].change(f"port_link {end.number} {'up' if up else 'down'}")
 
     # planning a scenario, and ending the session
 

@@ -88,7 +88,7 @@ class ContainerSwitch:
                     raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None
                 time.sleep(_RETRY_SECONDS)  # a container offers no event to wait for
                 continue
-            for port, interface in sorted(self._spec.interfaces.items()):
+            for port, interface in self._spec.open_ports.items():
                 connection.call("standard", "bm_dev_mgr_add_port", interface, port, "")
             return connection
         raise RunError(f"{self._spec.name} ended before it was ready: {self.last_words()}")

@@ -48,6 +48,7 @@ _TABLE_ERRORS: Mapping[int, str] = {
 }
 _ARRAY_ERRORS: Mapping[int, str] = {1: "no such array", 2: "the index is outside"}
 _MIRROR_ERRORS: Mapping[int, str] = {1: "no such session"}
+_PORT_ERRORS: Mapping[int, str] = {1: "the port or its interface cannot be changed"}
 _REPLICATION_ERRORS: Mapping[int, str] = {
     1: "no room",
     2: "no such group",
@@ -131,6 +132,14 @@ class Bmv2Control:
         ports = self._call("bm_dev_mgr_show_ports")
         return {port.number for port in ports if port.is_up or without_carrier}
 
+    def open_port(self, number: int, interface: str) -> None:
+        """Let the switch receive from an interface."""
+        self._call("bm_dev_mgr_add_port", interface, number, "", texts=_PORT_ERRORS)
+
+    def close_port(self, number: int) -> None:
+        """Let the switch no longer receive from a port."""
+        self._call("bm_dev_mgr_remove_port", number, texts=_PORT_ERRORS)
+
     def close(self) -> None:
         self._connection.close()
 
@@ -173,7 +182,7 @@ class Bmv2Control:
         return f"Entry has been added with handle {handle}"
 
     def _help(self, words: list[str]) -> str:
-        commands = sorted([*self._commands, "port_rate"])
+        commands = sorted([*self._commands, "port_link", "port_rate"])
         if words and words[0] not in commands:
             raise CommandError(f"no command {words[0]!r}")
         return "\n".join(commands) if not words else f"{words[0]}: as simple_switch_CLI has it"

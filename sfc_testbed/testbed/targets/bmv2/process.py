@@ -40,6 +40,13 @@ class SwitchSpec:
     state: Path
     log: Path
     """Path of the log without `.txt`, which BMv2 appends."""
+    closed_ports: frozenset[int] = frozenset()
+    """The ports from which the switch does not receive, because their interfaces go down."""
+
+    @property
+    def open_ports(self) -> Mapping[int, str]:
+        """The interfaces that the switch opens, by port number, in ascending order."""
+        return {port: self.interfaces[port] for port in sorted(self.interfaces.keys() - self.closed_ports)}
 
     @property
     def notifications(self) -> Path:
@@ -52,7 +59,7 @@ class SwitchSpec:
         words += ["--notifications-addr", f"ipc://{self.notifications}"]
         words += ["--log-file", str(self.log), "--log-level", _LOG_LEVEL, "--log-flush"]
         if with_interfaces:
-            for port, interface in sorted(self.interfaces.items()):
+            for port, interface in self.open_ports.items():
                 words += ["-i", f"{port}@{interface}"]
         return [*words, str(self.program), "--", "--priority-queues", str(CLASS_COUNT)]
 

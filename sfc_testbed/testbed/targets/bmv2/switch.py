@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 from sfc_testbed.telemetry.queue_samples import samples_file
 from sfc_testbed.testbed.control_plane.entries import Command, TableEntry
@@ -94,6 +94,8 @@ class Bmv2Switch:
         try:
             if isinstance(line, str) and line.startswith("port_rate "):
                 return self._set_port_rate(line.split()[1:])
+            if _is_about_link(line):
+                return self._set_port_link(line.split()[1:])
             return self._control.command(in_phase(line, self.clock_lag_ns))
         except OSError as error:
             raise RunError(self._host.why_silent(error)) from error
@@ -126,12 +128,18 @@ class Bmv2Switch:
             self._control.close()
         self._host.stop()
 
-    def start_again(self) -> None:
+    def start_again(self, changes: Sequence[Command | str]) -> None:
         assert self._set_up is not None
+        self._control = None
+        for about_link in filter(_is_about_link, changes):
+            self._set_port_link(about_link.split()[1:])
         self._host = self._start(self._spec)
         self._prober.reset()
         self._may_lack_carrier = True  # a fault may have taken a link down
         self.set_up(*self._set_up)
+        for line in changes:
+            if not _is_about_link(line):
+                self.command(line)
 
     def end(self) -> None:
         """End the process, the polling and the probes."""
@@ -169,6 +177,25 @@ class Bmv2Switch:
             self._control.command(line)
         return ""
 
+    def _set_port_link(self, words: Sequence[str]) -> str:
+        """Execute softswitch's `port_link`, before an interface goes down and after it is up.
+
+        BMv2 reads no port any more once an interface that it has open goes down. A process that is not running opens
+        other ports when it starts, because BMv2 may hang if a port is closed soon after the start.
+        """
+        if len(words) != 2 or words[0] not in map(str, self._spec.interfaces) or words[1] not in ("up", "down"):
+            raise CommandError("port_link PORT up|down")
+        number, closed = int(words[0]), self._spec.closed_ports
+        if words[1] == "down" and number not in closed:
+            if self._control is not None:
+                self._control.close_port(number)
+            self._spec = replace(self._spec, closed_ports=closed | {number})
+        elif words[1] == "up" and number in closed:
+            if self._control is not None:
+                self._control.open_port(number, self._spec.interfaces[number])
+            self._spec = replace(self._spec, closed_ports=closed - {number})
+        return ""
+
     def _configure(self, control: Bmv2Control, epoch_ns: int, commands: Path) -> None:
         before_ns = time.monotonic_ns()
         elapsed_ns = control.elapsed_us() * 1000
@@ -179,9 +206,13 @@ class Bmv2Switch:
         commands.write_text("".join(f"{line}\n" for line in lines))
         for line in lines:
             control.command(line)
-        missing = set(self._spec.interfaces) - control.ports(without_carrier=self._may_lack_carrier)
+        missing = self._spec.open_ports.keys() - control.ports(without_carrier=self._may_lack_carrier)
         if missing:
             raise RunError(f"{self.name} has not opened port {', '.join(map(str, sorted(missing)))}")
+
+
+def _is_about_link(line: Command | str) -> TypeGuard[str]:
+    return isinstance(line, str) and line.startswith("port_link ")
 
 
 def in_phase(line: Command | str, clock_lag_ns: int) -> Command | str:

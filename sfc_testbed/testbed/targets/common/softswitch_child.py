@@ -73,8 +73,10 @@ class SoftswitchChild(RunChild):
         """End the process, whatever its exit status."""
         SoftswitchChild.stop(self)
 
-    def start_again(self) -> None:
-        """Start a process that has ended, with the same arguments."""
+    def start_again(self, changes: Sequence[Command | str]) -> None:
+        """Start a process that has ended, with the same arguments, and repeat changes."""
         self._socket.unlink(missing_ok=True)
         super().__init__(*self._start)
         self.wait_until_ready()
+        for line in changes:
+            self.command(line)

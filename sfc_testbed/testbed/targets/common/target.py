@@ -65,8 +65,11 @@ class RunningSwitch(Protocol):
     def halt(self) -> None:
         """End the switch and discard its queued frames. `start_again` starts a new process."""
 
-    def start_again(self) -> None:
-        """Start a new process for the switch, configured as at the beginning. Call this only after `stop` or `halt`."""
+    def start_again(self, changes: Sequence[Command | str]) -> None:
+        """Start a new process for the switch, configured as at the beginning, and repeat changes that were made since.
+
+        Call this only after `stop` or `halt`.
+        """
 
 
 class Target(Protocol):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import pytest
@@ -98,9 +99,10 @@ class _Switch:
         self.executed.clear()
         self.has_ended = True
 
-    def start_again(self) -> None:
+    def start_again(self, changes: Sequence[str]) -> None:
         assert self.halts
         self.has_ended = False
+        self.executed += changes
 
 
 def test_a_restarted_switch_gets_its_changes_again() -> None:
@@ -154,5 +156,5 @@ def test_a_switch_that_failed_to_start_can_be_started_again() -> None:
     assert controlled.is_up
 
 
-def _refuse() -> None:
+def _refuse(changes: Sequence[str]) -> None:
     raise RunError("no socket")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
-from unittest.mock import MagicMock
+from unittest.mock import MagicMock, call
 
 import numpy as np
 import pytest
@@ -28,6 +28,7 @@ from sfc_testbed.testbed.targets import capabilities
 from sfc_testbed.testbed.targets.bmv2 import target as bmv2_target
 from sfc_testbed.testbed.targets.bmv2.installation import Installation, find_bmv2
 from sfc_testbed.testbed.targets.bmv2.poller import QueuePoller, poll_interval_ns
+from sfc_testbed.testbed.targets.bmv2.process import SwitchSpec
 from sfc_testbed.testbed.targets.bmv2.slots import slot_bytes, slot_commands, slot_rate
 from sfc_testbed.testbed.targets.bmv2.switch import Bmv2Switch, interface_bytes, parsed
 from sfc_testbed.testbed.targets.bmv2.target import Bmv2Target
@@ -35,6 +36,7 @@ from sfc_testbed.testbed.targets.table import TARGETS
 from sfc_testbed.topologies.shapes import shape
 from sfc_testbed.wire.constants import CLASS_BTS, CLASS_CONTROL, CLASS_DATA
 from sfc_testbed.wire.dilation import Dilation
+from softswitch.control import CommandError
 from tests.testbed.running import write_program
 
 LIVE = RunSpec("incast", switch="bmv2")
@@ -221,6 +223,27 @@ def test_without_bmv2_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         capabilities.require("real", "bmv2")
 
 
+def test_a_port_whose_link_goes_down_is_closed_and_stays_closed_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[SwitchSpec] = []
+    anything, control = MagicMock(), MagicMock()
+    spec = SwitchSpec("s1", 1, 9090, tmp_path / "p.json", {1: "s1-eth1", 2: "s1-eth2"}, tmp_path, tmp_path / "log")
+    switch = Bmv2Switch(anything, spec, lambda new: started.append(new) or anything, anything)  # type: ignore[func-returns-value]
+    switch._control, switch._set_up = control, anything
+    for line in ("port_link 2 down", "port_link 2 down", "port_link 1 up"):
+        switch.command(line)
+    assert control.mock_calls == [call.close_port(2)]
+    switch.command("port_link 2 up")
+    assert control.mock_calls[1:] == [call.open_port(2, "s1-eth2")]
+    with pytest.raises(CommandError, match=r"port_link PORT up\|down"):
+        switch.command("port_link 3 down")
+    monkeypatch.setattr(switch, "set_up", lambda *_: setattr(switch, "_control", control))
+    switch.start_again(["port_link 2 down", "port_link 1 down", "table_clear t", "port_link 1 up"])
+    assert [word for word in started[-1].arguments() if "eth" in word] == ["1@s1-eth1"]
+    assert control.mock_calls[2:] == [call.command("table_clear t")]
+
+
 def _stopped(*held: int) -> Bmv2Switch:
     """Return a stopped switch whose buffer had these levels one after the other."""
     anything = MagicMock(failure=None)
@@ -228,7 +251,7 @@ def _stopped(*held: int) -> Bmv2Switch:
     switch._control, switch._poller = MagicMock(), anything
     switch._control.command.side_effect = [f"buffer_bytes[0]= {level}" for level in held]
     switch.stop()
-    assert {call.args for call in switch._control.command.mock_calls} == {("register_read buffer_bytes 0",)}
+    assert {made.args for made in switch._control.command.mock_calls} == {("register_read buffer_bytes 0",)}
     return switch
 
 
