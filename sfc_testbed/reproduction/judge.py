@@ -198,10 +198,16 @@ def _finding(claim: Claim, by_seed: Sequence[Measured]) -> ClaimFinding:
 
 
 def _range(rows: Sequence[Measured]) -> str:
-    """Return the lowest and the highest value, `the same` if the seed changes nothing, and a value that is both."""
+    """Return the lowest and the highest value, `the same` if the seed changes nothing, and a value that is both.
+
+    Return an empty text if the value is not in the finding's text.
+    """
     if len({_rounded(row.value) for row in rows}) == 1:
         return "the same"
-    low, high = (row.write(row.value or 0.0) for row in (rows[0], rows[-1]))
+    write = rows[0].write
+    if write is None:
+        return ""
+    low, high = (write(row.value or 0.0) for row in (rows[0], rows[-1]))
     return low if low == high else f"{low} to {high}"
 
 

@@ -21,8 +21,8 @@ from sfc_testbed.reproduction.document.command import below
 from sfc_testbed.reproduction.document.pages import pages_of
 from sfc_testbed.reproduction.jobs import CONGESTION, jobs_of
 from sfc_testbed.reproduction.judge import findings
-from sfc_testbed.reproduction.model.claims import Bound
-from sfc_testbed.reproduction.model.experiment import Measurement, Point, Results
+from sfc_testbed.reproduction.model.claims import Bound, Judged
+from sfc_testbed.reproduction.model.experiment import Measured, Measurement, Point, Results
 from sfc_testbed.reproduction.model.quantities import Quantity
 from sfc_testbed.reproduction.record import Reproduction, read_reproduction
 from sfc_testbed.reproduction.remarks import Remarks, read_remarks
@@ -218,6 +218,13 @@ def test_a_claim_over_seeds_has_the_median_and_the_range() -> None:
     [row] = findings(replace(experiment, claims=(claim,)), [results(4.0), Results("ci", ())])
     assert (row.outcome, row.value) == ("depends on the seed", None)
     assert row.measured == "not measured: sfc was not run"
+
+    def several(results: Results) -> Measured:
+        figure = results.measurements[0].run.figure  # type: ignore[attr-defined]
+        return Measured(figure / 2, figure > 4, f"{figure} and 2", None)
+
+    [row] = findings(replace(experiment, claims=(Judged("c", "p", several),)), [results(4), results(8)])
+    assert (row.outcome, row.measured) == ("depends on the seed", "8 and 2")
 
 
 def test_a_claim_counts_only_at_the_scales_at_which_it_can_fail() -> None:

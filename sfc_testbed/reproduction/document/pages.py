@@ -181,8 +181,7 @@ def _precise(finding: ClaimFinding) -> str:
 
 def _detail(finding: ClaimFinding) -> str:
     """Return the range over the seeds if the outcome depends on them, or the limits or values that a claim fails."""
-    has_several_values = ": " in finding.text  # and the range is not about the first one
-    if finding.outcome == DEPENDS and finding.brief_range and not has_several_values:
+    if finding.outcome == DEPENDS and finding.brief_range:
         return f"(from {finding.brief_range})"
     if finding.outcome != FAILS:
         return ""

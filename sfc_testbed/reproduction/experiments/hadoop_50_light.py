@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from sfc_testbed.analysis.formatting import format_ratio
 from sfc_testbed.reproduction.model.claims import Judged, Ratio
 from sfc_testbed.reproduction.model.experiment import Experiment, Grid, Measured, Results
 from sfc_testbed.reproduction.model.panels import by_size, flow_controls, paper_figure
@@ -27,7 +26,7 @@ def _onramp_gains(results: Results) -> Measured:
         gains.append(none / onramp)
     holds = gains[0] >= _MEANINGFUL > gains[1]
     text = f"{gains[0]:.2f}x with DCQCN+W, {gains[1]:.2f}x with HPCC"
-    return Measured(gains[0] / gains[1], holds, text, format_ratio)
+    return Measured(gains[0] / gains[1], holds, text, None)
 
 
 EXPERIMENT = Experiment(

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from sfc_testbed.analysis.formatting import format_ratio
 from sfc_testbed.reproduction.model.claims import Judged, Ratio
 from sfc_testbed.reproduction.model.experiment import Evidence, Experiment, Grid, Measured, NotMeasured, Results
 from sfc_testbed.reproduction.model.panels import by_size, flow_controls, paper_figure
@@ -26,7 +25,7 @@ def _best_size_bin(results: Results) -> Measured:
     ratio, size = min(ratios)
     text = f"{100 * (1 - ratio):.0f} % lower in the best size bin"
     evidence = Evidence(point=f"messages up to {size:,} B")
-    return Measured(ratio, 0.35 <= ratio <= 0.45, text, format_ratio, evidence)
+    return Measured(ratio, 0.35 <= ratio <= 0.45, text, None, evidence)
 
 
 EXPERIMENT = Experiment(

@@ -34,7 +34,7 @@ def _grows(scheme: str) -> Callable[[Results], Measured]:
     def judge(results: Results) -> Measured:
         growth, sfc = _growth(results, scheme), _growth(results, _SFC)
         text = f"16 us over 10 us: {format_ratio(growth)}, SFC {format_ratio(sfc)}"
-        return Measured(growth, growth >= _SIGNIFICANT and growth > sfc, text, format_ratio)
+        return Measured(growth, growth >= _SIGNIFICANT and growth > sfc, text, None)
 
     return judge
 
@@ -43,7 +43,7 @@ def _ingress_grows_more(results: Results) -> Measured:
     """Check that the P95 of SFC without its cache grows more with the RTT than that of SFC."""
     growth, sfc = _growth(results, _INGRESS), _growth(results, _SFC)
     text = f"16 us over 10 us: {format_ratio(growth)}, SFC {format_ratio(sfc)}"
-    return Measured(growth / sfc, growth > sfc, text, format_ratio)
+    return Measured(growth / sfc, growth > sfc, text, None)
 
 
 _CURVES = flow_controls("hpcc")

@@ -37,7 +37,7 @@ def _throughput_falls(results: Results) -> Measured:
         )
         shares.append(tight / loose)
     text = f"throughput with synchronized incasts over that without: NDP {shares[0]:.3f}x, SFC {shares[1]:.3f}x"
-    return Measured(shares[0] - shares[1], shares[0] < shares[1], text)
+    return Measured(shares[0] - shares[1], shares[0] < shares[1], text, None)
 
 
 _CURVES = CurveSelection({_NDP: "NDP", _SFC: "SFC"})

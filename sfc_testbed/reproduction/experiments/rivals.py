@@ -201,7 +201,7 @@ def _fewer_queues_are_worse(of: Quantity) -> Callable[[Results], Measured]:
     def check(results: Results) -> Measured:
         few, many = (of.measure(results.at("bfc+window", place)) for place in (_FEW, _MANY))
         values = f"{_QUEUES[0]} queues: {of.write(few)}, {_QUEUES[1]} queues: {of.write(many)}"
-        return Measured(few - many, few > many, values, of.write)
+        return Measured(few - many, few > many, values, None)
 
     return check
 

@@ -42,7 +42,7 @@ def _benefit_grows(results: Results) -> Measured:
         ratios.append(sfc / none)
     text = f"{', '.join(map(format_ratio, ratios))} with 0, 25, 50 and 100 us"
     falls = all(later < earlier for earlier, later in pairwise(ratios))
-    return Measured(ratios[-1], falls, text, format_ratio)
+    return Measured(ratios[-1], falls, text, None)
 
 
 def _below_drops(claim: str, paper: str, scheme: str, sync: int, divisor: int = 1) -> Judged:

@@ -164,8 +164,8 @@ class Measured:
     value: float | None
     holds: bool
     text: str
-    write: Callable[[float], str] = format_number
-    """Formats the value, for the range over several seeds."""
+    write: Callable[[float], str] | None = format_number
+    """Formats the value, for the range over several seeds. None: no range, because the text has other values."""
     evidence: Evidence = Evidence()
 
     @property

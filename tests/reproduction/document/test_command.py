@@ -124,7 +124,6 @@ def test_claims_that_differ_in_a_few_words_share_a_row() -> None:
         ("0.25x", Evidence("1 MB vs. 4 MB", "", "worst of 3", "degree 8"), "holds", "0.25 times"),
         ("0.6x", Evidence("3 MB vs. 5 MB", "", "worst of 2", "sfc vs. irn"), "fails", "0.6 times (3 MB vs. 5 MB)"),
         ("0.3x", Evidence("1 vs. 4"), "depends on the seed", "0.3 times (from 0.2 to 0.9)"),
-        ("8 queues: 2, 9 queues: 1", Evidence(), "depends on the seed", "8 queues: 2, 9 queues: 1"),
         ("63", Evidence(required="at most 0"), "fails", "63 (required: at most 0)"),
         (
             "7 MB",
