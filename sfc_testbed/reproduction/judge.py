@@ -200,7 +200,7 @@ def _finding(claim: Claim, by_seed: Sequence[Measured]) -> ClaimFinding:
 def _range(rows: Sequence[Measured]) -> str:
     """Return the lowest and the highest value, `the same` if the seed changes nothing, and a value that is both.
 
-    Return an empty text if the value is not in the finding's text.
+    The range is empty if the finding's text does not have the value.
     """
     if len({_rounded(row.value) for row in rows}) == 1:
         return "the same"

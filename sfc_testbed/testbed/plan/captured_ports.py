@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Parses the words of `--pcap`, which name hosts, switches and ports of switches, and flows and their packets."""
+"""Parses the words of `--pcap`, which name hosts, switches, their ports and flows, and describes a flow's packets."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: SFC Testbed contributors
-"""Messages between the runner and the workers of one run in virtual time, and what a worker needs of both."""
+"""Messages between the runner and the workers of one run in virtual time, and the exchange between workers."""
 
 from __future__ import annotations
 

@@ -299,7 +299,7 @@ class LiveSession:
         links = links_between(self.topology, a, b)
         ends = [end for link in links for end in (link.a, link.b) if end.node in self.switches]
         if not up:
-            self._tell_ports(ends, up=False)  # first, so that softswitch counts the losses; the kernel would not
+            self._tell_ports(ends, up=False)  # first: softswitch counts losses, BMv2 closes ports
         for link in links:
             set_link(self.network.emulation, link, up=up)
         if up:
