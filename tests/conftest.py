@@ -8,14 +8,19 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from sfc_testbed.cli.app import main
 from sfc_testbed.testbed.speed.stored import store
 from softswitch_tests import marks
+from tests.extended import nothing_remains
 from tests.testbed.speed.calibrations import built_in_calibration
 from tests.tree import ROOT
+
+if TYPE_CHECKING:
+    from tests.analysis.report.browser import Browser
 
 Refused = Callable[[Sequence[object], str], None]
 LONGEST_LINE = 600
@@ -63,6 +68,24 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         assert sorted(tmp_path.rglob("*")) == paths_before
 
     return check
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """Return a browser that all tests use, one after the other."""
+    from tests.analysis.report.browser import CHROMIUM, opened_browser  # looks for a browser that starts
+
+    if not CHROMIUM:
+        pytest.skip("no working Chromium on the PATH")
+    with opened_browser(tmp_path_factory.mktemp("browser")) as browser:
+        yield browser
+
+
+@pytest.fixture
+def no_extensions() -> Iterator[None]:
+    """Unload, after the test, all extensions that it has loaded."""
+    with nothing_remains():
+        yield
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -26,6 +26,8 @@ from sfc_testbed.reproduction.own_claims import claims_of_extensions, judged
 from sfc_testbed.request.errors import UsageError
 from tests.analysis.report.reading import plots_of
 from tests.extended import nothing_remains
+
+pytestmark = pytest.mark.usefixtures("no_extensions")
 
 MINE = """\
 import sfc_testbed as sfc
@@ -93,12 +95,6 @@ schemes: [sfc]
 settings: {message_bytes: 20000}
 axes: {degree: [2, 3]}
 """
-
-
-@pytest.fixture(autouse=True)
-def _clean() -> Iterator[None]:
-    with nothing_remains():
-        yield
 
 
 @pytest.fixture

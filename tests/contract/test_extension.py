@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from sfc_testbed.cli.app import main
 from sfc_testbed.cli.output import EXIT_BAD_INPUT, EXIT_CLAIM, EXIT_DONE
-from tests.extended import nothing_remains, write_extension
+from tests.extended import write_extension
+
+pytestmark = pytest.mark.usefixtures("no_extensions")
 
 BROKEN = '''\
 import random as everywhere
@@ -114,12 +115,6 @@ SENTENCES = (
     "unlike: at scale ci flows differ although the seed is the same",
     "lonely: number of hosts: 1; a flow needs two",
 )
-
-
-@pytest.fixture(autouse=True)
-def _clean() -> Iterator[None]:
-    with nothing_remains():
-        yield
 
 
 def test_the_contracts_hold_for_a_correct_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from sfc_testbed.native.sources import MANIFEST
 from sfc_testbed.place import ROOT
 from sfc_testbed.request.errors import UsageError
 from sfc_testbed.request.extensions import for_compiler, use
-from tests.extended import nothing_remains, write_extension
+from tests.extended import write_extension
 from tests.testbed import running
 from tests.testbed.incasts import assert_same_run
 
@@ -107,13 +107,7 @@ def test_files_for_the_compiler_survive_json() -> None:
     assert from_json(as_json(files)) == files
 
 
-@pytest.fixture
-def _clean() -> Iterator[None]:
-    with nothing_remains():
-        yield
-
-
-@pytest.mark.usefixtures("_clean")
+@pytest.mark.usefixtures("no_extensions")
 def test_modules_of_algorithms_and_those_that_they_import_are_compiled(tmp_path: Path) -> None:
     control = (
         "from . import helper\nimport sfc_testbed as sfc\n@sfc.congestion_control('mine')\n"
@@ -127,7 +121,7 @@ def test_modules_of_algorithms_and_those_that_they_import_are_compiled(tmp_path:
     assert compiled.modules[0].text == control
 
 
-@pytest.mark.usefixtures("_clean")
+@pytest.mark.usefixtures("no_extensions")
 def test_a_file_without_an_algorithm_is_refused(tmp_path: Path) -> None:
     [extension] = use(write_extension(tmp_path, "import sfc_testbed as sfc\nsfc.scheme('mine-scheme')\n"))
     with pytest.raises(UsageError, match="adds no congestion control, flow control or loss recovery"):

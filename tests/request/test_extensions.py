@@ -8,7 +8,6 @@ import importlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,16 +22,12 @@ from sfc_testbed.request.schemes import RATE_CONTROLS, SCHEMES
 from sfc_testbed.request.spec import RunSpec
 from sfc_testbed.scenarios.catalogue import SCENARIOS
 from sfc_testbed.topologies.shapes import SHAPES
-from tests.extended import nothing_remains, write_extension
+from tests.extended import write_extension
+
+pytestmark = pytest.mark.usefixtures("no_extensions")
 
 HEAD = "import sfc_testbed as sfc\n"
 CONTROL = HEAD + "@sfc.congestion_control({name!r})\nclass A(sfc.CongestionControl):\n    'A.'\n"
-
-
-@pytest.fixture(autouse=True)
-def _clean() -> Iterator[None]:
-    with nothing_remains():
-        yield
 
 
 def test_a_file_adds_rows_of_every_kind_and_requests_name_it(tmp_path: Path) -> None:

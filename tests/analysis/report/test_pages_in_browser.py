@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -36,10 +35,8 @@ from sfc_testbed.telemetry.schema import CONGESTION
 from sfc_testbed.telemetry.writer import write_trace
 from tests.analysis.conftest import FolderMaker, make_flows, make_queues
 from tests.analysis.plots.test_congestion import ROWS as TRACED
-from tests.analysis.report.browser import CHROMIUM, Browser, opened_browser
+from tests.analysis.report.browser import Browser
 from tests.analysis.report.test_sweep import sweep_folder
-
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no working Chromium on the PATH")
 
 WIDE, MIDDLE, NARROW = 1200, 800, 390
 _HEIGHT = 7000
@@ -102,13 +99,6 @@ class RenderedPage:
 
     def pixels_of(self, color: str, plot: int) -> int:
         return int((np.abs(self.plot(plot) - np.array(to_rgb(color))).max(axis=2) < 0.08).sum())
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Return a browser that all tests use, one after the other."""
-    with opened_browser(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
 
 
 def lay_out(browser: Browser, page: Path, width: int, *, dark: bool = False) -> dict[str, Any]:

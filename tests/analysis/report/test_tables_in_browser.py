@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,7 @@ from sfc_testbed.analysis.report.data_table import DataTable
 from sfc_testbed.analysis.report.html_pages import write_run_report
 from sfc_testbed.analysis.report.sections import RUN_SECTIONS, Section
 from tests.analysis.conftest import FolderMaker
-from tests.analysis.report.browser import CHROMIUM, Browser, opened_browser
-
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no working Chromium on the PATH")
+from tests.analysis.report.browser import Browser
 
 TITLE = "Things to sort"
 ROWS = (
@@ -27,12 +24,6 @@ ROWS = (
 _TABLE = f"""[...document.querySelectorAll("section")].find(each => each.querySelector("h2").innerText === "{TITLE}")"""
 _NAMES = f"""[...{_TABLE}.querySelectorAll("tbody th")].map(each => each.innerText)"""
 _ORDER = f"""[...{_TABLE}.querySelectorAll("thead th")].map(each => each.getAttribute("aria-sort"))"""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with opened_browser(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,11 +23,10 @@ from sfc_testbed.cli.app import main
 from sfc_testbed.telemetry.schema import FLOWS
 from sfc_testbed.testbed.execution.watch_page import write_watch
 from sfc_testbed.topologies.shapes import SHAPES, shape
-from tests.analysis.report.browser import CHROMIUM, Browser, opened_browser
+from tests.analysis.report.browser import Browser
 from tests.conftest import Refused
 from tests.testbed.execution.test_killed_runs import VIRTUAL, VIRTUAL_MOMENTS, killed
 
-needs_browser = pytest.mark.skipif(not CHROMIUM, reason="no working Chromium on the PATH")
 WIDE, NARROW = 1200, 390
 HIGH_WINDOW = 900
 
@@ -38,12 +36,6 @@ def _run(out: Path, *words: str) -> Path:
     assert main(["run", *words, "--clock", "virtual", "--out", str(out)]) == 0
     [folder] = out.iterdir()
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with opened_browser(tmp_path_factory.mktemp("browser")) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +52,6 @@ def _node(browser: Browser, name: str) -> int:
     return int(browser.evaluate(f"sfcWatch.runs[0].names.indexOf({json.dumps(name)})"))
 
 
-@needs_browser
 def test_the_page_plays_and_stops_with_the_space_key(browser: Browser, incast: Path) -> None:
     _open(browser, incast)
     assert browser.evaluate("sfcWatch.time") == 0
@@ -77,7 +68,6 @@ def test_the_page_plays_and_stops_with_the_space_key(browser: Browser, incast: P
     assert browser.page.inner_text("#play").endswith("Play"), "it stops at the end"
 
 
-@needs_browser
 def test_arrow_keys_step_to_events(browser: Browser, incast: Path) -> None:
     _open(browser, incast)
     flows, signals = (pl.read_parquet(incast / f"{name}.parquet") for name in ("flows", "signals"))
@@ -99,7 +89,6 @@ def test_arrow_keys_step_to_events(browser: Browser, incast: Path) -> None:
     assert "is complete after" in browser.page.inner_text("#event")
 
 
-@needs_browser
 def test_depths_are_those_of_the_trace_at_samples_and_straight_between_them(browser: Browser, incast: Path) -> None:
     _open(browser, incast)
     rows = pl.read_parquet(incast / "queues.parquet").filter((pl.col("switch") == "tor2") & (pl.col("port") == 8))
@@ -115,7 +104,6 @@ def test_depths_are_those_of_the_trace_at_samples_and_straight_between_them(brow
         assert browser.evaluate(f"{port}.sent.during({until_us} - {before_us})") == links["sent_bytes"][1]
 
 
-@needs_browser
 def test_a_bts_moves_from_its_switch_to_its_sender(browser: Browser, incast: Path) -> None:
     _open(browser, incast)
     rows = pl.read_parquet(incast / "signals.parquet").sort("received_us", "sent_us")
@@ -133,7 +121,6 @@ def test_a_bts_moves_from_its_switch_to_its_sender(browser: Browser, incast: Pat
         assert dot["last"][1] == pytest.approx(dot["to"][1], abs=20)
 
 
-@needs_browser
 def test_the_history_of_a_flow_is_that_of_trace(browser: Browser, incast: Path) -> None:
     _open(browser, incast)
     run = load_run(incast)
@@ -145,7 +132,6 @@ def test_the_history_of_a_flow_is_that_of_trace(browser: Browser, incast: Path) 
         assert shown == Counter((f"{event.time_us:,.2f}", event.where, event.what) for event in expected)
 
 
-@needs_browser
 def test_senders_are_paused_as_long_as_their_last_bts_says(browser: Browser, incast: Path) -> None:
     _open(browser, incast)
     signals = pl.read_parquet(incast / "signals.parquet").sort("received_us")
@@ -158,7 +144,6 @@ def test_senders_are_paused_as_long_as_their_last_bts_says(browser: Browser, inc
         assert sorted(shown) == paused
 
 
-@needs_browser
 def test_dropped_bytes_are_those_of_the_dropped_packets(browser: Browser, tmp_path: Path) -> None:
     folder = _run(tmp_path, "incast", "--scheme", "irn", "--set", "switch.buffer_bytes=300000")
     dropped = load_run(folder).result.dropped
@@ -171,7 +156,6 @@ def test_dropped_bytes_are_those_of_the_dropped_packets(browser: Browser, tmp_pa
     assert lost_bytes == pytest.approx(dropped * 1058, abs=1058)  # nearly all frames have 1,058 bytes
 
 
-@needs_browser
 def test_captured_pauses_move_and_stop_ports(browser: Browser, tmp_path: Path) -> None:
     settings = ("--set", "switch.buffer_bytes=1000000", "--pcap", "tor1,tor2,spine1,spine2")
     folder = _run(tmp_path, "incast", "--scheme", "pfc", *settings)
@@ -186,7 +170,6 @@ def test_captured_pauses_move_and_stop_ports(browser: Browser, tmp_path: Path) -
     assert "port stopped by PFC" in browser.page.inner_text("#key")
 
 
-@needs_browser
 def test_pauses_that_were_not_captured_are_inferred_and_named_so(browser: Browser, tmp_path: Path) -> None:
     folder = _run(tmp_path, "incast", "--scheme", "pfc", "--set", "switch.buffer_bytes=1000000")
     _open(browser, folder)
@@ -196,7 +179,6 @@ def test_pauses_that_were_not_captured_are_inferred_and_named_so(browser: Browse
     assert "spine1 → tor2 is probably stopped by PFC" in stops
 
 
-@needs_browser
 def test_two_runs_play_in_step(browser: Browser, incast: Path, tmp_path: Path) -> None:
     """A port that is clicked is chosen in both runs."""
     other = _run(tmp_path, "incast", "--scheme", "irn")
@@ -214,7 +196,6 @@ def test_two_runs_play_in_step(browser: Browser, incast: Path, tmp_path: Path) -
     assert len({text.partition(":")[2] for text in headings}) == 1
 
 
-@needs_browser
 def test_the_chain_of_a_dependent_message_leads_back_to_the_first(browser: Browser, tmp_path: Path) -> None:
     folder = _run(tmp_path, "collective", "--set", "iterations=1")
     _open(browser, folder)
@@ -230,7 +211,6 @@ def test_the_chain_of_a_dependent_message_leads_back_to_the_first(browser: Brows
         assert rows[after]["start_us"] >= min(rows[before]["received_us"], rows[before]["finish_us"])
 
 
-@needs_browser
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_page_fits_a_phone(browser: Browser, incast: Path, dark: bool) -> None:
     _open(browser, incast, NARROW, dark=dark)
@@ -239,7 +219,6 @@ def test_a_page_fits_a_phone(browser: Browser, incast: Path, dark: bool) -> None
     assert bright < 0.05 if dark else bright > 0.5
 
 
-@needs_browser
 def test_names_with_html_stay_texts(browser: Browser, incast: Path, tmp_path: Path) -> None:
     name = "</script><img src=x onerror=problems.push(1)>\"'&"
     write_watch([incast], tmp_path)
@@ -267,7 +246,6 @@ def _content_of(folder: Path) -> dict[str, Any]:
     return content
 
 
-@needs_browser
 def test_a_run_of_512_hosts_is_thinned_and_a_frame_draws_a_bounded_number_of_items(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,7 +267,6 @@ def test_a_run_of_512_hosts_is_thinned_and_a_frame_draws_a_bounded_number_of_ite
     assert (folder / "watch.html").stat().st_size < 6_000_000
 
 
-@needs_browser
 def test_a_run_killed_in_the_middle_can_be_watched(
     browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -332,7 +309,6 @@ def test_folders_that_cannot_be_watched_are_refused(refused: Refused, folder: Pa
     refused(["watch", folder], "its network cannot be drawn")
 
 
-@needs_browser
 @pytest.mark.parametrize("name", SHAPES)
 def test_every_shape_is_drawn_inside_the_page(name: str, browser: Browser, tmp_path: Path) -> None:
     """Switches of one row do not overlap, and every link begins and ends at its nodes."""

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,8 @@ from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.execution.stored_flows import stored_topology
 from tests.extended import nothing_remains, write_extension
 from tests.testbed.incasts import plan_incast, plan_virtual
+
+pytestmark = pytest.mark.usefixtures("no_extensions")
 
 WORKLOAD = """\
 import sfc_testbed as sfc
@@ -35,12 +36,6 @@ class Own(sfc.Shape):
     def build(self):
         return {}
 """
-
-
-@pytest.fixture(autouse=True)
-def _clean() -> Iterator[None]:
-    with nothing_remains():
-        yield
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,16 +18,12 @@ from sfc_testbed.testbed.errors import UsageError
 from sfc_testbed.testbed.plan.plan import RunPlan, plan_run
 from sfc_testbed.testbed.program.user_program import read_program
 from sfc_testbed.testbed.sweep.effect import effect_digest
-from tests.extended import nothing_remains, write_extension
+from tests.extended import write_extension
 from tests.testbed import running
 
+pytestmark = pytest.mark.usefixtures("no_extensions")
+
 EXAMPLE = ROOT / "examples" / "own_switch_program.py"
-
-
-@pytest.fixture(autouse=True)
-def _clean() -> Iterator[None]:
-    with nothing_remains():
-        yield
 
 
 def _plan(**settings: object) -> RunPlan:
