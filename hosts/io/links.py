@@ -137,16 +137,6 @@ class Links:
                 raise OSError(errno.ETIMEDOUT, f"{name} has no carrier after {_CARRIER_SECONDS:g} s")
             time.sleep(_CARRIER_POLL_SECONDS)
 
-    def move(self, name: str, pid: int) -> None:
-        """Move an interface into the namespace of a process, where it is down."""
-        with _error_context(f"cannot move {name}"):
-            self._request("link", "set", ifname=name, net_ns_pid=pid)
-
-    def move_into(self, name: str, namespace: int) -> None:
-        """Move an interface into the namespace of a descriptor, where it is down."""
-        with _error_context(f"cannot move {name}"):
-            self._request("link", "set", ifname=name, net_ns_fd=namespace)
-
     def mac(self, name: str) -> str:
         return str(self._link(name).get("address"))
 

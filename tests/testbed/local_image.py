@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import subprocess
 import tarfile
 import uuid
@@ -14,6 +15,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import docker
+import pytest
+
+from sfc_testbed.testbed.system.containers import missing_engine
+from sfc_testbed.testbed.targets.bmv2.container import IMAGE_VARIABLE
+from sfc_testbed.testbed.targets.bmv2.installation import simple_switch_on_path
 
 _LOADED = re.compile(r"(?:^|=> )\s*(/\S+) \(0x", re.MULTILINE)
 
@@ -31,6 +37,27 @@ def image_of(programs: Mapping[str, str], *changes: str) -> Iterator[str]:
             yield f"{name}:local"
         finally:
             client.images.remove(f"{name}:local", force=True)
+
+
+@contextmanager
+def image_of_bmv2(patch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Create an image with the simple_switch on the PATH, which runs then use instead of the local program."""
+    local = simple_switch_on_path()
+    if missing_engine() is not None:
+        pytest.skip(f"no Docker: {missing_engine()}")
+    if local is None or not libraries_of(local):
+        pytest.skip("no simple_switch on the PATH to make an image of")
+    tools = {name: str(shutil.which(name)) for name in ("chrt", "mount", "nsenter", "sh")}
+    with image_of({f"usr/bin/{name}": path for name, path in {**tools, "simple_switch": local}.items()}) as image:
+        patch.setenv(IMAGE_VARIABLE, image)
+        hide_bmv2(patch)
+        yield image
+
+
+def hide_bmv2(patch: pytest.MonkeyPatch) -> None:
+    """Take the folder with the local simple_switch from the PATH."""
+    folders = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
+    patch.setenv("PATH", ":".join(folder for folder in folders if not Path(folder, "simple_switch").exists()))
 
 
 def containers_of(image: str) -> list[str]:

@@ -24,7 +24,7 @@ from typing import Any
 
 from os_helpers.child import how_ended
 from sfc_testbed.testbed.errors import RunError
-from sfc_testbed.testbed.system.containers import labels_of
+from sfc_testbed.testbed.system.containers import labels_of, remove_container, status_of
 from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE
 
 MEMORY_BYTES = 512 * 1024 * 1024
@@ -40,7 +40,6 @@ _BEGUN_SECONDS = 30.0
 _NOTED_SECONDS = 5.0
 """Seconds for the engine to record the end of a process that the kernel has already reported."""
 _POLL_SECONDS = 0.05
-_SIGNALLED = 128
 _STATE = "State"
 
 _SHELL = 'command -v bash > /dev/null && exec bash -c "$1" bash; exec sh -c "$1" sh'
@@ -78,7 +77,7 @@ class HostContainer:
         self.image_id = str(container.attrs["Image"])
         self.pid = int(container.attrs[_STATE]["Pid"])
         if not self.pid:
-            raise RunError(f"the container {how_ended(_status_of(container.attrs[_STATE]))} when it started")
+            raise RunError(f"the container {how_ended(status_of(container.attrs[_STATE]))} when it started")
         self._end = os.pidfd_open(self.pid)
 
     @property
@@ -89,7 +88,7 @@ class HostContainer:
     def poll(self) -> int | None:
         """Return None while the container runs, else its exit status, which is negative for a signal."""
         if self.returncode is None and _has_ended(self._end):
-            self.returncode = _status_of(self._last_state())
+            self.returncode = status_of(self._last_state())
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
@@ -111,7 +110,7 @@ class HostContainer:
             return f"{self._name} is gone and unknown to Docker's engine: see the log of dockerd"
         if state.get("Running"):
             return f"{self._name} is running, but its terminal is gone: see the log of dockerd"
-        ended = f"{self._name} {how_ended(_status_of(state))}"
+        ended = f"{self._name} {how_ended(status_of(state))}"
         if state.get("OOMKilled"):
             return (
                 f"{ended}: its applications needed more than {MEMORY_BYTES // 2**20} MiB of memory; start fewer of them"
@@ -124,7 +123,7 @@ class HostContainer:
             return
         self._is_removed = True
         try:
-            _remove(self._container)
+            remove_container(self._container)
         finally:
             self.kill()
             self.returncode = -signal.SIGKILL if self.returncode is None else self.returncode
@@ -188,7 +187,7 @@ class HostContainers:
 
     def _started(self, host: str, container: Any) -> HostContainer:
         with ExitStack() as undo:
-            undo.callback(_remove, container)
+            undo.callback(remove_container, container)
             terminal = _terminal_of(self._client, container.id)
             undo.callback(terminal.close)
             started = HostContainer(host, self.image, container, terminal)
@@ -234,14 +233,6 @@ def host_containers(hosts: str | None, run_id: str) -> Iterator[HostContainers |
         containers.close()
 
 
-def _remove(container: Any) -> None:
-    """Remove a container; ignore errors, since `clean` may have removed it or the engine may be gone."""
-    from docker.errors import DockerException
-
-    with suppress(DockerException, OSError):
-        container.remove(force=True, v=True)  # v: also the anonymous volumes that the image declares
-
-
 def _terminal_of(client: Any, container: str) -> socket.socket:
     """Return the terminal of a container that has not started yet, so that no output is missed."""
     stream = client.api.attach_socket(container, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1})
@@ -281,12 +272,6 @@ def _has_ended(process: int) -> bool:
     poll = select.poll()
     poll.register(process, select.POLLIN)
     return bool(poll.poll(0))
-
-
-def _status_of(state: Mapping[str, Any]) -> int:
-    """Return an exit status as `subprocess` does, negative for signals; SIGKILL if the engine has none."""
-    status = int(state.get("ExitCode", _SIGNALLED + signal.SIGKILL))
-    return _SIGNALLED - status if status - _SIGNALLED in signal.valid_signals() else status
 
 
 def _reason(error: BaseException) -> str:

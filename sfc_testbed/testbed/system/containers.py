@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import socket
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE
 
+_SIGNALLED = 128
 _DEFAULT_ENGINE = "unix:///var/run/docker.sock"
 
 
@@ -60,6 +64,23 @@ def missing_image(image: str) -> str | None:
     finally:
         client.close()
     return None
+
+
+def status_of(state: Mapping[str, Any]) -> int:
+    """Return the exit status in the engine's state of a container, as `subprocess` does: negative for signals.
+
+    It is that of SIGKILL if the engine has none.
+    """
+    status = int(state.get("ExitCode", _SIGNALLED + signal.SIGKILL))
+    return _SIGNALLED - status if status - _SIGNALLED in signal.valid_signals() else status
+
+
+def remove_container(container: Any) -> None:
+    """Kill and remove a container; ignore errors, since `clean` may have removed it or the engine may be gone."""
+    from docker.errors import DockerException
+
+    with suppress(DockerException, OSError):
+        container.remove(force=True, v=True)  # v: also the anonymous volumes that the image declares
 
 
 def remove_containers(run_id: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 from sfc_testbed.telemetry.captures.pcapng import Direction, read_capture
 from sfc_testbed.testbed.targets.bmv2.installation import find_bmv2
 from tests.testbed import running
+from tests.testbed.local_image import image_of_bmv2
 
 pytestmark = [*running.NEEDS_MININET, running.LEAVES_NOTHING]
 SMALL = ["--set", "topology.hosts_per_tor=2", "--dilation", "10000"]
@@ -127,7 +128,7 @@ LINES: tuple[tuple[str, str], ...] = (
     ("switch tor1 start", "tor1 forwards"),
     ("pingpair", "0% dropped"),
     ("-switch tor1 start", "^tor1 runs already; `switch tor1 reboot` stops it and starts it again$"),
-    ("px import os; r = session.switches['tor1']._running; os.kill(getattr(r, '_host', r).pid, 9)", ""),
+    ("px r = session.switches['tor1']._running; r = getattr(r, '_host', r); getattr(r, '_container', r).kill()", ""),
     ("px while session.switches['tor1'].is_up: pass", ""),
     ("queues", r"(?s)^tor1 was ended by SIGKILL \(.*\); `switch tor1 start` starts it again\ntor2 at "),
     ("-queues tor1", r"^tor1 was ended by SIGKILL \(.*\); `switch tor1 start` starts it again$"),
@@ -208,6 +209,11 @@ def test_every_verb_does_what_it_says(tmp_path: Path, switch: str) -> None:
     (tmp_path / "lines.txt").write_text("pingpair\npy h1.IP()\n")
     _type(tmp_path, LINES, *SMALL, "--switch", switch)
     _check_captures(tmp_path)
+
+
+def test_every_verb_does_what_it_says_if_bmv2_is_in_containers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with image_of_bmv2(monkeypatch):
+        test_every_verb_does_what_it_says(tmp_path, "bmv2")
 
 
 def _type(tmp_path: Path, lines: Sequence[tuple[str, str]], *words: str) -> None:

@@ -9,7 +9,7 @@ notification socket is in the run's state folder, and the log is in the run's fo
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,8 +23,8 @@ _RETRY_SECONDS = 0.02
 _LOG_LEVEL = "warn"
 
 # BMv2 reads the state of its ports from sysfs, so its network namespace's is mounted. It has real-time priority, as
-# softswitch has. All output goes to the log.
-_START = 'mount -t sysfs sysfs /sys && exec chrt --rr 1 "$@" >&2'
+# softswitch has, unless a container's control group has no part of it. All output goes to the log.
+_START = 'mount -t sysfs sysfs /sys && { chrt --rr 1 sh -c : && set -- chrt --rr 1 "$@"; exec "$@"; } >&2'
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,32 @@ class SwitchSpec:
         """The socket for BMv2's notifications, which the testbed does not read."""
         return self.state / f"{self.name}-notifications.ipc"
 
-    def arguments(self, *, with_interfaces: bool = True) -> list[str]:
+    def arguments(self) -> list[str]:
         """Return the arguments of `simple_switch`."""
         words = ["--device-id", str(self.device_id), "--thrift-port", str(self.thrift_port)]
         words += ["--notifications-addr", f"ipc://{self.notifications}"]
         words += ["--log-file", str(self.log), "--log-level", _LOG_LEVEL, "--log-flush"]
-        if with_interfaces:
-            for port, interface in self.open_ports.items():
-                words += ["-i", f"{port}@{interface}"]
+        for port, interface in self.open_ports.items():
+            words += ["-i", f"{port}@{interface}"]
         return [*words, str(self.program), "--", "--priority-queues", str(CLASS_COUNT)]
+
+    def command(self, executable: str) -> list[str]:
+        """Return the command that becomes `simple_switch` in a mount namespace of its own."""
+        return ["sh", "-c", _START, "sh", executable, *self.arguments()]
+
+    def connect(self, has_ended: Callable[[], bool], obituary: Callable[[], str]) -> ThriftConnection:
+        """Wait for the Thrift server and return a connection to it."""
+        deadline = time.monotonic() + READY_SECONDS
+        while not has_ended():
+            try:
+                connection = ThriftConnection.to_ready_switch(self.thrift_port)
+                self.notifications.chmod(0o600)  # BMv2 creates it with the umask's permissions
+                return connection
+            except ConnectionError:
+                if time.monotonic() > deadline:
+                    raise RunError(f"{self.name} has no Thrift server after {READY_SECONDS:g} s") from None
+            time.sleep(_RETRY_SECONDS)
+        raise RunError(f"before it was ready {obituary()}")
 
 
 class LocalSwitch(RunChild):
@@ -69,20 +86,8 @@ class LocalSwitch(RunChild):
 
     def __init__(self, executable: str, spec: SwitchSpec, run_id: str) -> None:
         self._spec = spec
-        spec.notifications.unlink(missing_ok=True)  # left behind by a switch that was killed
-        words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "sh", "-c", _START, "sh", executable]
-        super().__init__(spec.name, [*words, *spec.arguments()], run_id, spec.log.with_suffix(".log"))
+        words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", *spec.command(executable)]
+        super().__init__(spec.name, words, run_id, spec.log.with_suffix(".log"))
 
     def connect(self) -> ThriftConnection:
-        """Wait for the Thrift server and return a connection to it."""
-        deadline = time.monotonic() + READY_SECONDS
-        while not self.has_ended:
-            try:
-                connection = ThriftConnection.to_ready_switch(self._spec.thrift_port)
-                self._spec.notifications.chmod(0o600)  # BMv2 creates it with the umask's permissions
-                return connection
-            except ConnectionError:
-                if time.monotonic() > deadline:
-                    raise RunError(f"{self._spec.name} has no Thrift server after {READY_SECONDS:g} s") from None
-            time.sleep(_RETRY_SECONDS)
-        raise RunError(f"before it was ready {self.obituary()}")
+        return self._spec.connect(lambda: self.has_ended, self.obituary)

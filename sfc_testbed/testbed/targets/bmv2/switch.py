@@ -160,7 +160,7 @@ class Bmv2Switch:
 
     def _link_bytes(self) -> dict[int, tuple[int, int]]:
         """Return the bytes that each port in the topology has received and sent, as its interface counts them."""
-        counted = interface_bytes(self._host.pid)
+        counted = interface_bytes()
         ports = (port.number for port in self._plan.topology.ports[self.name])
         return {number: counted[name] for number in ports if (name := self._spec.interfaces[number]) in counted}
 
@@ -222,12 +222,9 @@ def in_phase(line: Command | str, clock_lag_ns: int) -> Command | str:
     return replace(line, parameters=(*line.parameters[:-1], clock_lag_ns // 1000 % _TIME_MODULUS_US))
 
 
-def interface_bytes(pid: int) -> dict[str, tuple[int, int]]:
-    """Return the bytes that each interface of a process's network namespace has received and sent.
-
-    Raise OSError if the process is gone.
-    """
-    return parsed(Path(f"/proc/{pid}/net/dev").read_text())
+def interface_bytes() -> dict[str, tuple[int, int]]:
+    """Return the bytes that each interface of this thread's network namespace has received and sent."""
+    return parsed(Path("/proc/thread-self/net/dev").read_text())
 
 
 def parsed(table: str) -> dict[str, tuple[int, int]]:

@@ -153,6 +153,7 @@ class Bmv2Target:
         return Bmv2Switch(self._plan, spec, self._host, prober)
 
     def _host(self, spec: SwitchSpec) -> SwitchHost:
+        spec.notifications.unlink(missing_ok=True)  # left behind by a switch that was killed
         if self._installation.path is not None:
             return LocalSwitch(self._installation.path, spec, self._state.name)
         from sfc_testbed.testbed.targets.bmv2.container import (

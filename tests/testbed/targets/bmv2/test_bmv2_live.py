@@ -32,7 +32,7 @@ from softswitch.control import CommandError
 from softswitch.engine import SwitchEngine
 from tests.appearing import comes_true
 from tests.testbed import running
-from tests.testbed.local_image import containers_of, image_of, libraries_of
+from tests.testbed.local_image import containers_of, hide_bmv2, image_of_bmv2
 
 NEEDS_BMV2 = pytest.mark.skipif(missing_bmv2() is not None, reason=f"no BMv2: {missing_bmv2()}")
 SIMPLE_SWITCH = simple_switch_on_path()
@@ -142,19 +142,9 @@ class TestImage:
 
     pytestmark = running.NEEDS_MININET
 
-    @pytest.fixture(autouse=True)
-    def _no_switch_on_the_path(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        candidates = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
-        folders = [folder for folder in candidates if f"{folder}/simple_switch" != SIMPLE_SWITCH]
-        monkeypatch.setenv("PATH", ":".join(folders))
-
     @pytest.fixture
     def local_image(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-        """Return the name of an image made from the simple_switch on the PATH."""
-        if SIMPLE_SWITCH is None or not libraries_of(SIMPLE_SWITCH):
-            pytest.skip("no simple_switch on the PATH to make an image of")
-        with image_of({"usr/bin/simple_switch": SIMPLE_SWITCH}) as image:
-            monkeypatch.setenv(container.IMAGE_VARIABLE, image)
+        with image_of_bmv2(monkeypatch) as image:
             yield image
 
     def test_a_run_completes_in_containers(self, local_image: str, tmp_path: Path) -> None:
@@ -172,7 +162,8 @@ class TestImage:
         assert containers_of(local_image) == []
 
     @pytest.mark.skipif(container.missing_docker() is not None, reason=f"{container.missing_docker()}")
-    def test_a_run_completes_on_the_usual_image(self, tmp_path: Path) -> None:
+    def test_a_run_completes_on_the_usual_image(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The test needs a pulled image of the P4 project."""
+        hide_bmv2(monkeypatch)
         result = running.result_of(*SMALL, "--out", str(tmp_path))
         assert (result["flows"]["completed"], result["unexplained_loss"]) == (8, 0), result["verdict_reasons"]
