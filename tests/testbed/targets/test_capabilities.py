@@ -154,6 +154,7 @@ def test_probes_that_need_root_are_unknown_without_root(
 
 def test_hints_for_p4_programs_name_the_provisioning_command(without: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(without))
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{without}/docker.sock")  # an engine could have an image with BMv2
     assert _probe("p4c") == "no p4c-bm2-ss on the PATH; run tools/provision.sh p4"
     assert "run tools/provision.sh p4" in str(_probe("BMv2"))
     assert str(_probe("tshark")).endswith("; run tools/provision.sh")
