@@ -11,20 +11,25 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import socket
 import termios
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from os_helpers.child import how_ended
 from sfc_testbed.testbed.errors import RunError
-from sfc_testbed.testbed.system.containers import labels_of, remove_container, status_of
+from sfc_testbed.testbed.system.containers import (
+    NOTED_SECONDS,
+    StartedContainer,
+    labels_of,
+    remove_container,
+    status_of,
+)
 from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE
 
 MEMORY_BYTES = 512 * 1024 * 1024
@@ -37,10 +42,7 @@ PROMPT = chr(127)
 _ENGINE_SECONDS = 60
 _AT_ONCE = 8
 _BEGUN_SECONDS = 30.0
-_NOTED_SECONDS = 5.0
-"""Seconds for the engine to record the end of a process that the kernel has already reported."""
 _POLL_SECONDS = 0.05
-_STATE = "State"
 
 _SHELL = 'command -v bash > /dev/null && exec bash -c "$1" bash; exec sh -c "$1" sh'
 # Executes one line after another and marks the end of each. An interactive shell would print a prompt instead, but
@@ -62,23 +64,16 @@ done
 """
 
 
-class HostContainer:
+class HostContainer(StartedContainer):
     """A container, which also takes the place of the shell process (a `Popen`) in Mininet's node."""
 
     def __init__(self, host: str, image: str, container: Any, terminal: socket.socket) -> None:
-        """Start the container. Raises RunError or an error of Docker; the caller must then remove the container."""
+        """Start the container, as `StartedContainer` does."""
         self.returncode: int | None = None
         self.terminal = terminal
         self._name = f"the container of {host} ({image})"
-        self._container = container
-        self._is_removed = False
-        container.start()
-        container.reload()
+        super().__init__(container)
         self.image_id = str(container.attrs["Image"])
-        self.pid = int(container.attrs[_STATE]["Pid"])
-        if not self.pid:
-            raise RunError(f"the container {how_ended(status_of(container.attrs[_STATE]))} when it started")
-        self._end = os.pidfd_open(self.pid)
 
     @property
     def engines_name(self) -> str:
@@ -87,25 +82,20 @@ class HostContainer:
 
     def poll(self) -> int | None:
         """Return None while the container runs, else its exit status, which is negative for a signal."""
-        if self.returncode is None and _has_ended(self._end):
-            self.returncode = status_of(self._last_state())
+        if self.returncode is None and self.has_ended:
+            self.returncode = status_of(self.last_state())
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
         """Wait until the container has ended, as Mininet waits for a shell, but always with a time limit."""
-        deadline = time.monotonic() + (_NOTED_SECONDS if timeout is None else timeout)
+        deadline = time.monotonic() + (NOTED_SECONDS if timeout is None else timeout)
         while (status := self.poll()) is None and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
         return -signal.SIGKILL if status is None else status
 
-    def kill(self) -> None:
-        """Kill the container's first process and thereby all its processes."""
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._end, signal.SIGKILL)
-
     def obituary(self) -> str:
         """Return how the container ended and what to do about it, as one line."""
-        state = self._last_state()
+        state = self.last_state()
         if not state:
             return f"{self._name} is gone and unknown to Docker's engine: see the log of dockerd"
         if state.get("Running"):
@@ -118,31 +108,11 @@ class HostContainer:
         return f"{ended}: its first process, the shell of the host, must not be ended"
 
     def remove(self) -> None:
-        """Kill and remove the container; a second call does nothing."""
-        if self._is_removed:
-            return
-        self._is_removed = True
         try:
-            remove_container(self._container)
+            super().remove()
         finally:
-            self.kill()
             self.returncode = -signal.SIGKILL if self.returncode is None else self.returncode
-            os.close(self._end)
             self.terminal.close()
-
-    def _last_state(self) -> Mapping[str, Any]:
-        """Return the engine's state of the container soon after its end; an empty mapping if the engine has none."""
-        from docker.errors import DockerException
-
-        deadline = time.monotonic() + _NOTED_SECONDS
-        with suppress(DockerException, OSError):
-            while not self._is_removed:
-                self._container.reload()
-                state: Mapping[str, Any] = self._container.attrs[_STATE]
-                if not (state.get("Running") and _has_ended(self._end)) or time.monotonic() > deadline:
-                    return state
-                time.sleep(_POLL_SECONDS)
-        return {}
 
 
 class HostContainers:
@@ -265,13 +235,6 @@ def _stop_echo(pid: int) -> None:
         termios.tcsetattr(terminal, termios.TCSANOW, settings)
     finally:
         os.close(terminal)
-
-
-def _has_ended(process: int) -> bool:
-    """Return whether the process of a pidfd has ended."""
-    poll = select.poll()
-    poll.register(process, select.POLLIN)
-    return bool(poll.poll(0))
 
 
 def _reason(error: BaseException) -> str:

@@ -8,13 +8,21 @@ import importlib.util
 import os
 import signal
 import socket
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from os_helpers.child import how_ended
+from os_helpers.waiting import readable
+from sfc_testbed.testbed.errors import RunError
 from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE
 
+_STATE = "State"
 _SIGNALLED = 128
+NOTED_SECONDS = 5.0
+"""Seconds for the engine to record the end of a process that the kernel has already reported."""
+_POLL_SECONDS = 0.05
 _DEFAULT_ENGINE = "unix:///var/run/docker.sock"
 
 
@@ -64,6 +72,63 @@ def missing_image(image: str) -> str | None:
     finally:
         client.close()
     return None
+
+
+class StartedContainer:
+    """A container that runs. The kernel reports the end of its first process, because the engine knows of it late."""
+
+    def __init__(self, container: Any) -> None:
+        """Start the container. Raise RunError, OSError or an error of Docker; the caller must then remove it."""
+        self._container = container
+        self._is_removed = False
+        container.start()
+        container.reload()
+        self.pid = int(container.attrs[_STATE]["Pid"])
+        if not self.pid:
+            raise RunError(f"the container {how_ended(status_of(container.attrs[_STATE]))} when it started")
+        self._end = os.pidfd_open(self.pid)
+
+    def fileno(self) -> int:
+        """Return the descriptor that becomes readable at the end of the first process."""
+        return self._end
+
+    @property
+    def has_ended(self) -> bool:
+        return self._is_removed or self.ends_within(0)
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait for the end of the first process, at most for this time, and return whether it has ended."""
+        return bool(readable([self], seconds))
+
+    def last_state(self) -> Mapping[str, Any]:
+        """Return the engine's state of the container soon after its end; an empty mapping if the engine has none."""
+        from docker.errors import DockerException
+
+        deadline = time.monotonic() + NOTED_SECONDS
+        with suppress(DockerException, OSError):
+            while not self._is_removed:
+                self._container.reload()
+                state: Mapping[str, Any] = self._container.attrs[_STATE]
+                if not (state.get("Running") and self.has_ended) or time.monotonic() > deadline:
+                    return state
+                time.sleep(_POLL_SECONDS)
+        return {}
+
+    def kill(self) -> None:
+        """Kill the container's first process and thereby all its processes."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._end, signal.SIGKILL)
+
+    def remove(self) -> None:
+        """Kill and remove the container; a second call does nothing."""
+        if self._is_removed:
+            return
+        self._is_removed = True
+        try:
+            remove_container(self._container)
+        finally:
+            self.kill()
+            os.close(self._end)
 
 
 def status_of(state: Mapping[str, Any]) -> int:

@@ -17,9 +17,15 @@ import docker
 from docker.errors import DockerException
 from docker.types import Mount
 
-from os_helpers.child import how_ended
+from os_helpers.child import how_ended, log_words
 from sfc_testbed.testbed.errors import RunError
-from sfc_testbed.testbed.system.containers import labels_of, missing_image, remove_container, status_of
+from sfc_testbed.testbed.system.containers import (
+    StartedContainer,
+    labels_of,
+    missing_image,
+    remove_container,
+    status_of,
+)
 from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE
 from sfc_testbed.testbed.targets.bmv2.process import SwitchSpec
 from sfc_testbed.testbed.targets.bmv2.thrift import ThriftConnection
@@ -29,6 +35,8 @@ IMAGE_VARIABLE = "SFC_TESTBED_BMV2_IMAGE"
 USUAL_IMAGE = "p4lang/behavioral-model:latest"
 _NAMESPACE = "/run/network-of-the-run"
 """Where the container has the run's network namespace."""
+_ENTER = f'exec nsenter --net={_NAMESPACE} -- "$@" > "$0" 2>&1'
+_REAP_SECONDS = 1.0
 _CAPABILITIES = ["NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_NICE"]
 """Rights to open the ports, to enter the namespace and mount its sysfs, and to have real-time priority."""
 _UNCONFINED = ["apparmor=unconfined", "label=disable"]
@@ -49,7 +57,13 @@ def image_version() -> str:
     """Return the output of `simple_switch --version` in the image, or the error of Docker."""
     client = docker.from_env()
     try:
-        output: bytes = client.containers.run(image(), ["simple_switch", "--version"], remove=True, network_mode="none")
+        container = client.containers.create(image(), entrypoint=["simple_switch", "--version"], network_mode="none")
+        try:
+            container.start()
+            container.wait()
+            output: bytes = container.logs()
+        finally:
+            remove_container(container)
     except DockerException as error:
         return str(error)
     finally:
@@ -64,48 +78,39 @@ class ContainerSwitch:
         self._spec = spec
         self._client = docker.from_env()
         try:
-            self._container = self._created(run_id)
+            container = self._created(run_id)
             try:
-                self._container.start()
-            except DockerException:
-                remove_container(self._container)
+                self._container = StartedContainer(container)
+            except BaseException:
+                remove_container(container)
                 raise
-        except DockerException as error:
+        except (DockerException, OSError, RunError) as error:
             self._client.close()
-            raise RunError(f"cannot start {spec.name} from {image()}: {error}") from error
+            said = f" ({log_words(spec.output)})" if spec.output.exists() else ""
+            raise RunError(f"cannot start {spec.name} from {image()}: {error}{said}") from error
 
     def connect(self) -> ThriftConnection:
         return self._spec.connect(lambda: self.has_ended, self.obituary)
 
     @property
     def has_ended(self) -> bool:
-        try:
-            self._container.reload()
-        except DockerException:
-            return True
-        return bool(self._container.status not in ("created", "running"))
-
-    def last_words(self) -> str:
-        try:
-            words: bytes = self._container.logs(tail=1)
-        except DockerException:
-            return "its container is gone"
-        return words.decode(errors="replace").strip() or "no output"
+        return self._container.has_ended
 
     def obituary(self) -> str:
-        return f"{self._spec.name} {how_ended(status_of(self._container.attrs['State']))} ({self.last_words()})"
+        status = status_of(self._container.last_state())
+        return f"{self._spec.name} {how_ended(status)} ({log_words(self._spec.output)})"
 
     def trouble(self) -> str | None:
-        """Return None: asking Docker several times a second costs too much, and a missing container fails commands."""
-        return None
+        return self.obituary() if self.has_ended else None
 
     def why_silent(self, error: OSError) -> str:
-        state = "its container has ended" if self.has_ended else str(error)
-        return f"{self._spec.name} does not answer ({state}): {self.last_words()}"
+        if self._container.ends_within(_REAP_SECONDS):
+            return self.obituary()
+        return f"{self._spec.name} does not answer ({error}; {log_words(self._spec.output)})"
 
     def stop(self) -> None:
         """Kill the switch: the first process of a container ignores SIGTERM, which ends a local switch at once."""
-        remove_container(self._container)
+        self._container.remove()
         self._client.close()
 
     def _created(self, run_id: str) -> Any:
@@ -121,7 +126,7 @@ class ContainerSwitch:
         ]
         return self._client.containers.create(
             image(),
-            ["nsenter", f"--net={_NAMESPACE}", "--", *self._spec.command("simple_switch")],
+            entrypoint=["sh", "-c", _ENTER, str(self._spec.output), *self._spec.command("simple_switch")],
             network_mode="none",
             cap_add=_CAPABILITIES,
             security_opt=_UNCONFINED,

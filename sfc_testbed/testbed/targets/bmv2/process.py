@@ -49,6 +49,11 @@ class SwitchSpec:
         return {port: self.interfaces[port] for port in sorted(self.interfaces.keys() - self.closed_ports)}
 
     @property
+    def output(self) -> Path:
+        """The file with the output of the process."""
+        return self.log.with_suffix(".log")
+
+    @property
     def notifications(self) -> Path:
         """The socket for BMv2's notifications, which the testbed does not read."""
         return self.state / f"{self.name}-notifications.ipc"
@@ -87,7 +92,7 @@ class LocalSwitch(RunChild):
     def __init__(self, executable: str, spec: SwitchSpec, run_id: str) -> None:
         self._spec = spec
         words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", *spec.command(executable)]
-        super().__init__(spec.name, words, run_id, spec.log.with_suffix(".log"))
+        super().__init__(spec.name, words, run_id, spec.output)
 
     def connect(self) -> ThriftConnection:
         return self._spec.connect(lambda: self.has_ended, self.obituary)

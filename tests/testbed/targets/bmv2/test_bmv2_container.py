@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -18,12 +20,18 @@ from sfc_testbed.testbed.targets.bmv2.process import SwitchSpec
 
 
 @pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
-    """Replace the Docker client."""
+def process() -> Iterator[subprocess.Popen[bytes]]:
+    """Start the first process of a container, which a test may kill."""
+    with subprocess.Popen(["sleep", "300"]) as process:
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def engine(process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> MagicMock:
+    """Replace the Docker client. Every container has the same first process."""
     fake = MagicMock()
-    fake.containers.create.return_value.configure_mock(
-        attrs={"State": {"ExitCode": 1}}, status="running", **{"logs.return_value": b"bad input\n"}
-    )
+    fake.containers.create.return_value.attrs = {"State": {"Pid": process.pid}}
     monkeypatch.setattr("docker.from_env", lambda: fake)
     return fake
 
@@ -42,10 +50,12 @@ def _spec(folder: Path) -> SwitchSpec:
 
 def test_the_switch_enters_the_network_of_the_run_and_can_be_found(engine: MagicMock, tmp_path: Path) -> None:
     switch = container.ContainerSwitch(_spec(tmp_path), "run-1")
-    [(_, (_, words), options)] = engine.containers.create.mock_calls[:1]
+    options = engine.containers.create.call_args.kwargs
+    words = options["entrypoint"]
     network, *folders = options["mounts"]
     assert Path(network["Source"]).samefile("/proc/thread-self/ns/net")
-    assert words[:2] == ["nsenter", f"--net={network['Target']}"]
+    assert words[:2] == ["sh", "-c"]
+    assert f"nsenter --net={network['Target']} " in words[2]
     assert words[-3:] == ["--", "--priority-queues", "8"]
     assert "1@tor1-eth1" in words
     assert options["environment"] == {RUN_VARIABLE: "run-1"}
@@ -82,11 +92,23 @@ def test_an_engine_that_refuses_is_an_error(engine: MagicMock, tmp_path: Path) -
     assert _ends(engine) == ["remove", "close", "close"]
 
 
+def test_a_container_that_ends_at_its_start_is_removed(engine: MagicMock, tmp_path: Path) -> None:
+    engine.containers.create.return_value.attrs = {"State": {"Pid": 0, "ExitCode": 127}}
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "tor1.log").write_text("sh: nsenter: not found\n")
+    with pytest.raises(RunError, match=r"ended with status 127 when it started \(sh: nsenter: not found; see logs/tor"):
+        container.ContainerSwitch(_spec(tmp_path), "run-1")
+    assert _ends(engine) == ["remove", "close"]
+
+
 @pytest.mark.parametrize(("status", "end"), [(1, "ended with status 1"), (137, "was ended by SIGKILL")])
 def test_the_error_of_a_switch_that_ends_early_has_its_last_line(
-    status: int, end: str, engine: MagicMock, tmp_path: Path
+    status: int, end: str, engine: MagicMock, process: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
-    engine.containers.create.return_value.configure_mock(status="exited", attrs={"State": {"ExitCode": status}})
     switch = container.ContainerSwitch(_spec(tmp_path), "run-1")
-    with pytest.raises(RunError, match=rf"before it was ready tor1 {end} \(bad input\)"):
+    process.kill()
+    engine.containers.create.return_value.attrs["State"] = {"ExitCode": status}
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "tor1.log").write_text("bad input\n")
+    with pytest.raises(RunError, match=rf"before it was ready tor1 {end} \(bad input; see logs/tor1.log\)"):
         switch.connect()
