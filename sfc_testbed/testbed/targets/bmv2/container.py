@@ -35,7 +35,7 @@ IMAGE_VARIABLE = "SFC_TESTBED_BMV2_IMAGE"
 USUAL_IMAGE = "p4lang/behavioral-model:latest"
 _NAMESPACE = "/run/network-of-the-run"
 """Where the container has the run's network namespace."""
-_ENTER = f'exec nsenter --net={_NAMESPACE} -- "$@" > "$0" 2>&1'
+_ENTER = 'network=$1 output=$2; shift 2; exec nsenter --net="$network" -- "$@" > "$output" 2>&1'
 _REAP_SECONDS = 1.0
 _CAPABILITIES = ["NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_NICE"]
 """Rights to open the ports, to enter the namespace and mount its sysfs, and to have real-time priority."""
@@ -126,7 +126,15 @@ class ContainerSwitch:
         ]
         return self._client.containers.create(
             image(),
-            entrypoint=["sh", "-c", _ENTER, str(self._spec.output), *self._spec.command("simple_switch")],
+            entrypoint=[
+                "sh",
+                "-c",
+                _ENTER,
+                "sh",
+                _NAMESPACE,
+                str(self._spec.output),
+                *self._spec.command("simple_switch"),
+            ],
             network_mode="none",
             cap_add=_CAPABILITIES,
             security_opt=_UNCONFINED,
