@@ -70,9 +70,9 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return check
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Return a browser that all tests use, one after the other."""
+    """Return a browser for one module. Its event loop runs in this thread, so no other loop can run meanwhile."""
     from tests.analysis.report.browser import CHROMIUM, opened_browser  # looks for a browser that starts
 
     if not CHROMIUM:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.appearing import comes_true, found
+from tests.appearing import await_file, comes_true, found
 
 TOOLS = Path(__file__).resolve().parent.parent / "tools"
 
@@ -95,7 +95,7 @@ def test_a_killed_run_leaves_nothing(number: signal.Signals, tree: Path) -> None
         "FRESH_KEYRING": str(machine / "mirror" / "dists" / "bookworm" / "Release"),
     }
     with subprocess.Popen([tree / "tools" / "fresh.sh", "bookworm"], env=environment, stderr=subprocess.PIPE) as run:
-        assert comes_true(lambda: bool(found(machine / "work", "*/begun")))
+        await_file(machine / "work", "*/begun", run)
         run.send_signal(number)
         assert run.wait() != 0
         assert run.stderr is not None

@@ -191,7 +191,7 @@ def test_official_cli_works_on_the_server(l3: Served) -> None:
     for words in (
         "Entry has been added with handle 0",
         "* ipv4.dst            : LPM       0a010000/16",
-        "Action entry: In.route - 0003, 0a000001",
+        "Action entry: In.route - 03, 0a000001",
         "by_port[2]= (640 bytes, 5 packets)",
         "MirroringSessionConfig(port=2, mgid=None)",
         "(L1h=0, rid=7) -> (ports=[2, 3], lags=[])",
