@@ -18,7 +18,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 from os_helpers.child import how_ended
@@ -41,7 +40,6 @@ PROMPT = chr(127)
 
 _ENGINE_SECONDS = 60
 _AT_ONCE = 8
-_BEGUN_SECONDS = 30.0
 _POLL_SECONDS = 0.05
 
 _SHELL = 'command -v bash > /dev/null && exec bash -c "$1" bash; exec sh -c "$1" sh'
@@ -67,12 +65,12 @@ done
 class HostContainer(StartedContainer):
     """A container, which also takes the place of the shell process (a `Popen`) in Mininet's node."""
 
-    def __init__(self, host: str, image: str, container: Any, terminal: socket.socket) -> None:
+    def __init__(self, host: str, image: str, container: Any, terminal: socket.socket, run_id: str) -> None:
         """Start the container, as `StartedContainer` does."""
         self.returncode: int | None = None
         self.terminal = terminal
         self._name = f"the container of {host} ({image})"
-        super().__init__(container)
+        super().__init__(container, run_id)
         self.image_id = str(container.attrs["Image"])
 
     @property
@@ -160,10 +158,9 @@ class HostContainers:
             undo.callback(remove_container, container)
             terminal = _terminal_of(self._client, container.id)
             undo.callback(terminal.close)
-            started = HostContainer(host, self.image, container, terminal)
+            started = HostContainer(host, self.image, container, terminal, self._run_id)
             undo.pop_all()
             undo.callback(started.remove)
-            _wait_until_here(started.pid, self._run_id)
             _stop_echo(started.pid)
             undo.pop_all()
         return started
@@ -212,18 +209,6 @@ def _terminal_of(client: Any, container: str) -> socket.socket:
         getattr(stream, "_response", stream).close()  # the SDK would leave this to the garbage collector
     terminal.settimeout(None)
     return terminal
-
-
-def _wait_until_here(pid: int, run_id: str) -> None:
-    """Wait until the first process is the shell. If it never is, the engine's PIDs belong to another PID namespace."""
-    variable = f"{RUN_VARIABLE}={run_id}".encode()
-    deadline = time.monotonic() + _BEGUN_SECONDS
-    while variable not in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-        if time.monotonic() > deadline:
-            raise RunError(
-                "Docker's engine does not share this system's processes; start the runner where the engine runs"
-            )
-        time.sleep(_POLL_SECONDS)  # the engine reports the start slightly before the shell is executed
 
 
 def _stop_echo(pid: int) -> None:

@@ -11,6 +11,7 @@ import socket
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from os_helpers.child import how_ended
@@ -22,6 +23,7 @@ _STATE = "State"
 _SIGNALLED = 128
 NOTED_SECONDS = 5.0
 """Seconds for the engine to record the end of a process that the kernel has already reported."""
+_BEGUN_SECONDS = 30.0
 _POLL_SECONDS = 0.05
 _DEFAULT_ENGINE = "unix:///var/run/docker.sock"
 
@@ -32,7 +34,7 @@ def labels_of(run_id: str) -> dict[str, str]:
 
 
 def engine_listens() -> bool:
-    """Return whether a Docker engine listens on a Unix socket. A remote engine is useless: veths cannot move there."""
+    """Return whether a Docker engine listens on a Unix socket. A remote engine cannot use this machine's links."""
     scheme, _, path = os.environ.get("DOCKER_HOST", _DEFAULT_ENGINE).partition("://")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         return scheme == "unix" and probe.connect_ex(path) == 0
@@ -77,8 +79,11 @@ def missing_image(image: str) -> str | None:
 class StartedContainer:
     """A container that runs. The kernel reports the end of its first process, because the engine knows of it late."""
 
-    def __init__(self, container: Any) -> None:
-        """Start the container. Raise RunError, OSError or an error of Docker; the caller must then remove it."""
+    def __init__(self, container: Any, run_id: str) -> None:
+        """Start the container, whose environment has the run's ID.
+
+        Raise RunError, OSError or an error of Docker; the caller must then remove the container.
+        """
         self._container = container
         self._is_removed = False
         container.start()
@@ -87,6 +92,11 @@ class StartedContainer:
         if not self.pid:
             raise RunError(f"the container {how_ended(status_of(container.attrs[_STATE]))} when it started")
         self._end = os.pidfd_open(self.pid)
+        try:
+            self._wait_until_here(f"{RUN_VARIABLE}={run_id}".encode())
+        except BaseException:
+            os.close(self._end)  # without a kill: it may be the process of somebody else
+            raise
 
     def fileno(self) -> int:
         """Return the descriptor that becomes readable at the end of the first process."""
@@ -113,6 +123,18 @@ class StartedContainer:
                     return state
                 time.sleep(_POLL_SECONDS)
         return {}
+
+    def _wait_until_here(self, variable: bytes) -> None:
+        """Wait until the first process has the variable. If it never has, engine and run see different processes."""
+        deadline = time.monotonic() + _BEGUN_SECONDS
+        while variable not in Path(f"/proc/{self.pid}/environ").read_bytes().split(b"\0"):
+            if self.has_ended:
+                raise RunError(f"the container {how_ended(status_of(self.last_state()))} when it started")
+            if time.monotonic() > deadline:
+                raise RunError(
+                    "Docker's engine does not share this system's processes; start the runner where the engine runs"
+                )
+            time.sleep(_POLL_SECONDS)  # the engine reports the start slightly before the program is executed
 
     def kill(self) -> None:
         """Kill the container's first process and thereby all its processes."""

@@ -62,7 +62,7 @@ def container() -> Iterator[FakeContainer]:
 def _host(container: FakeContainer) -> HostContainer:
     terminal, other_end = socket.socketpair()
     other_end.close()
-    return HostContainer("h1", "an-image", container, terminal)
+    return HostContainer("h1", "an-image", container, terminal, "run-1")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_container_of_another_system_is_refused(
 ) -> None:
     """The PIDs of another system's engine refer to other processes here, which must not be touched."""
     monkeypatch.setattr(containers, "_stop_echo", lambda pid: None)
-    monkeypatch.setattr(containers, "_BEGUN_SECONDS", 0.1)
+    monkeypatch.setattr("sfc_testbed.testbed.system.containers._BEGUN_SECONDS", 0.1)
     started = HostContainers("an-image", "run-2")
     with pytest.raises(RunError, match="cannot start h1 from an-image: Docker's engine does not share this system's"):
         started.start("h1")

@@ -34,9 +34,10 @@ IMAGE_VARIABLE = "SFC_TESTBED_BMV2_IMAGE"
 """The environment variable that selects another image."""
 USUAL_IMAGE = "p4lang/behavioral-model:latest"
 _NAMESPACE = "/run/network-of-the-run"
-"""Where the container has the run's network namespace."""
+"""The place of the run's network namespace in the container."""
 _ENTER = 'network=$1 output=$2; shift 2; exec nsenter --net="$network" -- "$@" > "$output" 2>&1'
 _REAP_SECONDS = 1.0
+"""Time for a process to end after its connection has broken."""
 _CAPABILITIES = ["NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_NICE"]
 """Rights to open the ports, to enter the namespace and mount its sysfs, and to have real-time priority."""
 _UNCONFINED = ["apparmor=unconfined", "label=disable"]
@@ -80,7 +81,7 @@ class ContainerSwitch:
         try:
             container = self._created(run_id)
             try:
-                self._container = StartedContainer(container)
+                self._container = StartedContainer(container, run_id)
             except BaseException:
                 remove_container(container)
                 raise
@@ -124,17 +125,10 @@ class ContainerSwitch:
                 for folder in (self._spec.state, self._spec.log.parent, program)
             ),
         ]
+        enter = ["sh", "-c", _ENTER, "sh", _NAMESPACE, str(self._spec.output)]
         return self._client.containers.create(
             image(),
-            entrypoint=[
-                "sh",
-                "-c",
-                _ENTER,
-                "sh",
-                _NAMESPACE,
-                str(self._spec.output),
-                *self._spec.command("simple_switch"),
-            ],
+            entrypoint=[*enter, *self._spec.command("simple_switch")],
             network_mode="none",
             cap_add=_CAPABILITIES,
             security_opt=_UNCONFINED,

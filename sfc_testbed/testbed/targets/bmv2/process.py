@@ -68,7 +68,7 @@ class SwitchSpec:
         return [*words, str(self.program), "--", "--priority-queues", str(CLASS_COUNT)]
 
     def command(self, executable: str) -> list[str]:
-        """Return the command that becomes `simple_switch` in a mount namespace of its own."""
+        """Return the command that becomes `simple_switch`. It mounts a sysfs, so it needs its own mount namespace."""
         return ["sh", "-c", _START, "sh", executable, *self.arguments()]
 
     def connect(self, has_ended: Callable[[], bool], obituary: Callable[[], str]) -> ThriftConnection:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from docker.errors import DockerException
 from docker.types import HostConfig
 
 from sfc_testbed.testbed.errors import RunError
+from sfc_testbed.testbed.system import containers
 from sfc_testbed.testbed.system.run_ids import RUN_VARIABLE
 from sfc_testbed.testbed.targets.bmv2 import container
 from sfc_testbed.testbed.targets.bmv2.process import SwitchSpec
@@ -22,7 +24,7 @@ from sfc_testbed.testbed.targets.bmv2.process import SwitchSpec
 @pytest.fixture
 def process() -> Iterator[subprocess.Popen[bytes]]:
     """Start the first process of a container, which a test may kill."""
-    with subprocess.Popen(["sleep", "300"]) as process:
+    with subprocess.Popen(["sleep", "300"], env={**os.environ, RUN_VARIABLE: "run-1"}) as process:
         yield process
         process.kill()
 
@@ -89,6 +91,17 @@ def test_an_engine_that_refuses_is_an_error(engine: MagicMock, tmp_path: Path) -
     with pytest.raises(RunError, match=r"cannot start tor1 .* no space left"):
         container.ContainerSwitch(_spec(tmp_path), "run-1")
     assert _ends(engine) == ["remove", "close", "close"]
+
+
+def test_the_process_of_another_system_is_not_killed(
+    engine: MagicMock, process: subprocess.Popen[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine on another system reports a PID that belongs to some other process here."""
+    monkeypatch.setattr(containers, "_BEGUN_SECONDS", 0)
+    with pytest.raises(RunError, match=r"cannot start tor1 .*: Docker's engine does not share this system's processes"):
+        container.ContainerSwitch(_spec(tmp_path), "run-2")
+    assert process.poll() is None
+    assert _ends(engine) == ["remove", "close"]
 
 
 def test_a_container_that_ends_at_its_start_is_removed(engine: MagicMock, tmp_path: Path) -> None:
