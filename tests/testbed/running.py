@@ -98,6 +98,12 @@ def is_of_lateness(reason: str) -> bool:
     return re.match(late, reason) is not None
 
 
+def assert_at_most_late(result: dict[str, Any]) -> None:
+    """Check that a live run is faithful, or late as on a busy machine."""
+    reasons = result["verdict_reasons"]
+    assert result["verdict"] == "faithful" or all(map(is_of_lateness, reasons)), reasons
+
+
 def kill(child: subprocess.Popen[bytes]) -> None:
     """Kill a runner, so that it cannot end its run."""
     child.kill()

@@ -23,6 +23,7 @@ import pytest
 
 from sfc_testbed.analysis.results.comparison import result_row
 from sfc_testbed.analysis.results.swept import shared_runs
+from sfc_testbed.cli.output import EXIT_DONE, EXIT_INVALID
 from sfc_testbed.request.shown import shown
 from sfc_testbed.scenarios.traffic.sizes import DATA
 from sfc_testbed.testbed.errors import UsageError
@@ -42,7 +43,7 @@ from sfc_testbed.testbed.sweep.sweep import (
 from sfc_testbed.testbed.system.run_ids import STATE_ROOT
 from tests.appearing import await_file
 from tests.testbed.incasts import run_incast, write_flows
-from tests.testbed.running import are_gone, children_of, dask_cluster, needs_mininet, started
+from tests.testbed.running import are_gone, assert_at_most_late, children_of, dask_cluster, needs_mininet, started
 from tests.tree import ROOT
 
 FILE = """
@@ -278,7 +279,11 @@ def test_jobs_on_the_real_clock_wait_for_its_lock(tmp_path: Path) -> None:
     finally:
         os.close(lock)
     _, problems = process.communicate(timeout=250)
-    assert process.returncode == 0, problems
+    results = [json.loads(path.read_text()) for path in folder.glob("jobs/*/result.json")]
+    for result in results:
+        assert_at_most_late(result)
+    is_invalid = "invalid" in {result["verdict"] for result in results}
+    assert process.returncode == (EXIT_INVALID if is_invalid else EXIT_DONE), problems
     table = pl.read_parquet(folder / "results.parquet")
     assert table["clock"].to_list() == ["real", "real"]
     assert table["flows_completed"].to_list() == [2, 2]
