@@ -157,6 +157,7 @@ def _measure(
             progress.stage("writing results")
             interrupt.stop_if_urgent()
             interrupt.raises_if_urgent = True
+        return_freed_memory()
         # These load slowly, and the packets need not wait for them.
         from sfc_testbed.analysis.results.build import build_result
         from sfc_testbed.analysis.results.result import write_result
@@ -223,7 +224,6 @@ def _draw(folder: Path, progress: Progress, failures: list[str], *, pictures: bo
     """Draw the run's page; return None if Ctrl-C interrupted it. The measurements are stored before."""
     try:
         progress.stage("drawing the page")
-        return_freed_memory()
         with without_garbage_collection():
             return write_run_report(folder, failures, pictures=pictures)
     except KeyboardInterrupt:
