@@ -43,6 +43,20 @@ from sfc_testbed.testbed.jobs.task import begin_task
 from sfc_testbed.testbed.recording.folder import give_to_caller
 
 
+_FLOW_COLUMNS = (
+    "flow_id",
+    "dst",
+    "tag",
+    "size_bytes",
+    "start_us",
+    "finish_us",
+    "fct_us",
+    "slowdown",
+    "packets_sent",
+)
+"""The columns of flows that claims and figures use; whole rows would take twice the memory."""
+
+
 class Case(BaseModel):
     """An experiment to be judged: the results of its runs by label, and its folder."""
 
@@ -114,7 +128,7 @@ def conclude(
             reason = result.reason if isinstance(result, JobFailed) else "interrupted"
             failures.append(f"{job.point.label}: {reason}")
             continue
-        run = load_run(result.folder)
+        run = load_run(result.folder, _FLOW_COLUMNS)
         if run.result.verdict == "invalid":
             failures.append(f"{job.point.label} is invalid: {' '.join(run.result.verdict_reasons)}")
             continue
