@@ -42,7 +42,6 @@ from sfc_testbed.testbed.jobs.job import JobFailed, JobFinished, JobResult
 from sfc_testbed.testbed.jobs.task import begin_task
 from sfc_testbed.testbed.recording.folder import give_to_caller
 
-
 _FLOW_COLUMNS = (
     "flow_id",
     "dst",

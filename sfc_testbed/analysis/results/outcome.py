@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 Outcome = Literal["holds", "fails", "depends on the seed"]
@@ -16,7 +16,11 @@ DEPENDS: Final = "depends on the seed"
 OURS: Final = " (ours)"
 """Marks the outcome of a claim that is not one of the paper's."""
 
-_VERBS: Final = {HOLDS: ("holds", "hold"), FAILS: ("fails", "fail"), DEPENDS: ("depends", "depend")}
+_VERBS: Final[Mapping[Outcome, tuple[str, str]]] = {
+    HOLDS: ("holds", "hold"),
+    FAILS: ("fails", "fail"),
+    DEPENDS: ("depends", "depend"),
+}
 
 
 def outcome_of(holds: Sequence[bool]) -> Outcome:
@@ -75,5 +79,11 @@ def _separated(outcomes: Iterable[str]) -> tuple[list[str], list[str]]:
 
 def _counts(outcomes: Sequence[str]) -> str:
     counts = Counter(outcomes)
-    words = [f"{counts[word]} {verbs[counts[word] != 1]}" for word, verbs in _VERBS.items() if counts[word]]
-    return ", ".join(words) + (" on the seed" if counts[DEPENDS] else "")
+    return ", ".join(
+        f"{counts[outcome]} {predicate(outcome, counts[outcome])}" for outcome in _VERBS if counts[outcome]
+    )
+
+
+def predicate(outcome: Outcome, claims: int) -> str:
+    """Return the predicate of a sentence about claims with an outcome, such as `hold` or `depends on the seed`."""
+    return f"{_VERBS[outcome][claims != 1]}{' on the seed' if outcome == DEPENDS else ''}"

@@ -6,14 +6,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from sfc_testbed.analysis.formatting import NOTHING, amount, markdown_table
-from sfc_testbed.analysis.results.outcome import DEPENDS, FAILS, HOLDS, OURS, brief_tally, tally_in_sentences
+from sfc_testbed.analysis.results.outcome import (
+    DEPENDS,
+    FAILS,
+    HOLDS,
+    OURS,
+    brief_tally,
+    predicate,
+    tally_in_sentences,
+)
 from sfc_testbed.reproduction.catalogue import EXPERIMENTS
 from sfc_testbed.reproduction.record import ClaimFinding
 from sfc_testbed.reproduction.remarks import Reason, Remarks
-from sfc_testbed.reproduction.summaries import SCALES, Summary, by_experiment, largest, own_arrivals_us
+from sfc_testbed.reproduction.summaries import SCALES, Summary, by_experiment, largest, length_us_of, own_arrivals_us
 
 SUMMARY_PAGE = "README.md"
 OUTCOMES = "outcomes"
@@ -129,6 +137,7 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None, notes:
     claims = dict.fromkeys(finding.claim for summary in (shown, *sets) for finding in summary.claims)
     numbers = {claim: str(number) for number, claim in enumerate(claims, start=1)}
     lines += _claims(shown, numbers)
+    lines += _longer(shown, sets, numbers)
     lines += [f"Failed: {failure}" for failure in shown.failures]
     commands = [shown.command, *([f"./runner.py reproduce {shown.experiment} --show --full"] if shown.tables else [])]
     what = "To repeat, and to print all figures" if shown.tables else "To repeat"
@@ -154,6 +163,31 @@ def _claims(shown: Summary, numbers: Mapping[str, str]) -> list[str]:
     return [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome"), rows)]
 
 
+def _longer(shown: Summary, sets: Sequence[Summary], numbers: Mapping[str, str]) -> Iterator[str]:
+    """Yield the outcomes that differ if messages arrive for longer than in the runs of the page."""
+    before = {finding.claim: finding.outcome for finding in shown.claims}
+    for longer in sets:
+        is_alike = (longer.scale, longer.preset) == (shown.scale, shown.preset)
+        if is_alike and length_us_of(longer) > length_us_of(shown):
+            changed = [finding for finding in longer.claims if finding.outcome != before[finding.claim]]
+            uncertain = [finding for finding in changed if before[finding.claim] == DEPENDS]
+            opposite = [finding for finding in changed if before[finding.claim] != DEPENDS]
+            texts = [*_changed(opposite, numbers, has_values=True), *_changed(uncertain, numbers)]
+            differences = "; ".join(texts) or "all outcomes are the same"
+            yield f"With {length_us_of(longer) / 1000:g} ms and {_seeds(longer)}: {differences}.\n"
+
+
+def _changed(
+    findings: Sequence[ClaimFinding], numbers: Mapping[str, str], *, has_values: bool = False
+) -> Iterator[str]:
+    """Yield the findings with each outcome by their numbers, with their values on request."""
+    for outcome in (HOLDS, FAILS, DEPENDS):
+        if own := [finding for finding in findings if finding.outcome == outcome]:
+            values = _in_words(" / ".join(dict.fromkeys(map(_precise, own))))
+            named = _numbered([numbers[finding.claim] for finding in own])
+            yield f"{named} {predicate(outcome, len(own))}{f' ({values})' if has_values else ''}"
+
+
 def _shortened(note: str) -> str:
     """Return a note about runs in which flows did not finish with one of these runs as an example."""
     shorter, others = _FURTHER.subn(")", note)
@@ -169,7 +203,12 @@ def _measured(findings: Sequence[ClaimFinding]) -> str:
         details = [""]
     if len({*medians}) < len(medians) == 2:
         medians = [f"both: {medians[0]}"]
-    text = _FACTOR.sub(r"\1 times", _FACTORS.sub(r"\1 to \2", f"{' / '.join(medians)} {details[0]}".rstrip()))
+    return _in_words(f"{' / '.join(medians)} {details[0]}".rstrip())
+
+
+def _in_words(values: str) -> str:
+    """Return measured values with words instead of signs, and with a unit only after the last of several factors."""
+    text = _FACTOR.sub(r"\1 times", _FACTORS.sub(r"\1 to \2", values))
     return _UNIT.sub("", text).replace("per unit of incast degree", "per sender")
 
 
@@ -290,10 +329,14 @@ def _reasons(
 
 def _listed(claims: Sequence[str], here: Container[str], numbers: Mapping[str, str]) -> str:
     """Name claims by number; those outside `here` fail only in other results than those of the page."""
-    first = _in_ranges([numbers[claim] for claim in claims if claim in here])
     other = _in_ranges([numbers[claim] for claim in claims if claim not in here])
     elsewhere = f" (and {other} in other stored results)" if other else ""
-    return f"{'Claim' if first.isdigit() else 'Claims'} {first}{elsewhere}"
+    return f"{_numbered([numbers[claim] for claim in claims if claim in here]).capitalize()}{elsewhere}"
+
+
+def _numbered(numbers: Sequence[str]) -> str:
+    """Return claims by their numbers, such as `claims 1, 2`."""
+    return f"{'claim' if len(numbers) == 1 else 'claims'} {_in_ranges(numbers)}"
 
 
 def _in_ranges(numbers: Sequence[str]) -> str:

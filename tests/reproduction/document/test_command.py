@@ -108,6 +108,24 @@ def test_a_page_has_the_largest_scale_with_three_seeds_and_the_cause_of_each_cla
     assert positions == sorted(positions)
 
 
+def test_a_page_names_the_outcomes_that_longer_arrivals_change() -> None:
+    short = _summary("hadoop-50", "paper", "abcd", ("arrivals_us=1000",)).model_copy(update={"seeds": (1, 2, 3)})
+    whole, other = (_summary("hadoop-50", "paper", "abcd", changed) for changed in ((), (MIX,)))
+    opposite: list[Outcome] = ["fails", "holds", "fails", "fails"]
+    rows = zip(whole.claims, opposite, strict=True)
+    changed = whole.model_copy(
+        update={"claims": tuple(row.model_copy(update={"outcome": outcome}) for row, outcome in rows)}
+    )
+    for sets, sentence in (
+        ([short, whole, other], "With 10 ms and seed 1: all outcomes are the same.\n"),
+        ([short, changed], "With 10 ms and seed 1: claim 2 holds (m); claim 1 fails (m); claim 4 fails.\n"),
+    ):
+        page = pages_of(sets, {}, {})["hadoop-50.md"]
+        assert sentence in page
+        assert page.count("\nWith ") == 1
+    assert "\nWith " not in pages_of([short, other], {}, {})["hadoop-50.md"]
+
+
 def test_claims_that_differ_in_a_few_words_share_a_row() -> None:
     alike = [
         finding.model_copy(update={"claim": f"With {name}, SFC is better"})
