@@ -282,11 +282,9 @@ def _basis(summary: Summary) -> str:
         length = f", in which messages arrive for {summary.arrivals_us / 1000:g} ms (default: {scale_us / 1000:g} ms)"
     of = "the median over " if len(summary.seeds) > 1 else "the result of "
     verdicts = "" if _is_faithful(summary) else f" Verdicts of the runs: {', '.join(summary.verdicts) or NOTHING}."
-    ours = " *Ours* are claims that the paper does not make, or whose outcome follows from our set-up."
-    marks = ours if any(finding.is_ours for finding in summary.claims) else ""
     return (
         f"[*Measured*]({SUMMARY_PAGE}#how-to-read-the-results) is {of}{_seeds(summary)} at scale {summary.scale} "
-        f"({amount(summary.runs, 'run')}){length}.{verdicts}{marks}"
+        f"({amount(summary.runs, 'run')}){length}.{verdicts}"
     )
 
 
