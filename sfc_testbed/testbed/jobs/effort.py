@@ -23,6 +23,8 @@ _SAMPLE_S = 0.89e-3
 _SAMPLES = 5
 _START_BYTES = 350_000_000
 _MESSAGE_BYTES = 350
+_PAUSED_MESSAGE_BYTES = 3_700
+"""The same with PFC, whose pauses stop all messages of a host, so that nearly all may be open at once (pfc+timely)."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,11 @@ class Effort:
 
 def effort_of(plan: RunPlan, times: float = 1.0) -> Effort:
     """Return the effort of a virtual run with a multiple of the traffic of a plan."""
+    message_bytes = _PAUSED_MESSAGE_BYTES if plan.transport.flow_control == "pfc" else _MESSAGE_BYTES
     messages, packets = times * len(plan.flows), times * planned_packets(plan)
     return Effort(
         seconds=slowness() * (_START_S + _MESSAGE_S * messages + _PACKET_S * packets),
-        memory_bytes=round(_START_BYTES + _MESSAGE_BYTES * messages),
+        memory_bytes=round(_START_BYTES + message_bytes * messages),
         packets=round(packets),
     )
 

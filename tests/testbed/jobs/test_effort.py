@@ -39,6 +39,12 @@ def test_a_run_takes_twice_as_long_on_a_processor_half_as_fast(sample_s: list[fl
     assert (slow.memory_bytes, slow.packets) == (fast.memory_bytes, fast.packets)
 
 
+def test_a_message_takes_more_memory_with_pfc() -> None:
+    """Two such runs at scale paper took 13 GB."""
+    without, with_pfc = (effort.effort_of(plan_incast(scheme=scheme)).memory_bytes for scheme in ("irn", "pfc"))
+    assert with_pfc - without == plan_incast().columns.size_bytes.size * (3_700 - 350)
+
+
 def test_the_sample_measures_this_processor() -> None:
     assert effort._sample_work_s() > 0
 
