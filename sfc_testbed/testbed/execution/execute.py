@@ -25,7 +25,7 @@ from sfc_testbed.testbed.plan.plan import RunPlan
 from sfc_testbed.testbed.recording.folder import ERROR_FILE, give_to_caller, make_folder
 from sfc_testbed.testbed.recording.outcome import ClockOutcome, Progress
 from sfc_testbed.testbed.recording.recorder import Recorder
-from sfc_testbed.testbed.system.garbage import return_freed_memory, without_garbage_collection
+from sfc_testbed.testbed.system.garbage import exclude_existing_objects, return_freed_memory, without_garbage_collection
 from sfc_testbed.testbed.system.limits import out_of_room
 from sfc_testbed.testbed.virtual.simulation import simulate
 
@@ -224,6 +224,7 @@ def _draw(folder: Path, progress: Progress, failures: list[str], *, pictures: bo
     """Draw the run's page; return None if Ctrl-C interrupted it. The measurements are stored before."""
     try:
         progress.stage("drawing the page")
+        exclude_existing_objects()
         with without_garbage_collection():
             return write_run_report(folder, failures, pictures=pictures)
     except KeyboardInterrupt:

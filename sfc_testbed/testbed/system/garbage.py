@@ -74,15 +74,21 @@ def collect_all_objects() -> None:
     gc.unfreeze()
 
 
-def return_freed_memory() -> None:
-    """Return the memory that is free within the heap to the system, and exclude all objects from garbage collection.
+def exclude_existing_objects() -> None:
+    """Exclude existing objects from garbage collection.
 
-    The C library keeps free memory otherwise, even after millions of messages. C libraries other than glibc have no
-    such call. A search for cycles would take 50 ms, and any run leaves only a thousand small objects in cycles.
+    A search for cycles would take 50 ms, and any run leaves only a thousand small objects in cycles.
     """
-    import ctypes  # only virtual runs that end need it
-
     gc.freeze()
+
+
+def return_freed_memory() -> None:
+    """Return the memory that is free within the heap to the system.
+
+    The C library keeps it otherwise, even after millions of messages. C libraries other than glibc have no such call.
+    """
+    import ctypes  # only runs that end need it
+
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
