@@ -137,7 +137,7 @@ def _page(sets: Sequence[Summary], remarks: Remarks, picture: str | None, notes:
     claims = dict.fromkeys(finding.claim for summary in (shown, *sets) for finding in summary.claims)
     numbers = {claim: str(number) for number, claim in enumerate(claims, start=1)}
     lines += _claims(shown, numbers)
-    lines += _longer(shown, sets, numbers)
+    lines += _longer_arrivals(shown, sets, numbers)
     lines += [f"Failed: {failure}" for failure in shown.failures]
     commands = [shown.command, *([f"./runner.py reproduce {shown.experiment} --show --full"] if shown.tables else [])]
     what = "To repeat, and to print all figures" if shown.tables else "To repeat"
@@ -163,7 +163,7 @@ def _claims(shown: Summary, numbers: Mapping[str, str]) -> list[str]:
     return [_basis(shown), "", markdown_table(("", "claim", "paper", "measured", "outcome"), rows)]
 
 
-def _longer(shown: Summary, sets: Sequence[Summary], numbers: Mapping[str, str]) -> Iterator[str]:
+def _longer_arrivals(shown: Summary, sets: Sequence[Summary], numbers: Mapping[str, str]) -> Iterator[str]:
     """Yield the outcomes that differ if messages arrive for longer than in the runs of the page."""
     before = {finding.claim: finding.outcome for finding in shown.claims}
     for longer in sets:
@@ -174,7 +174,7 @@ def _longer(shown: Summary, sets: Sequence[Summary], numbers: Mapping[str, str])
             opposite = [finding for finding in changed if before[finding.claim] != DEPENDS]
             texts = [*_changed(opposite, numbers, has_values=True), *_changed(uncertain, numbers)]
             differences = "; ".join(texts) or "all outcomes are the same"
-            yield f"With {length_us_of(longer) / 1000:g} ms and {_seeds(longer)}: {differences}.\n"
+            yield f"If messages arrive for {length_us_of(longer) / 1000:g} ms ({_seeds(longer)}), {differences}.\n"
 
 
 def _changed(

@@ -24,7 +24,10 @@ _SAMPLES = 5
 _START_BYTES = 350_000_000
 _MESSAGE_BYTES = 350
 _PAUSED_MESSAGE_BYTES = 3_700
-"""The same with PFC, whose pauses stop all messages of a host, so that nearly all may be open at once (pfc+timely)."""
+"""Memory of a message with PFC, measured with pfc+timely.
+
+PFC pauses all messages of a host, so that nearly all messages may be open at once.
+"""
 
 
 @dataclass(frozen=True)

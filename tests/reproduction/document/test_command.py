@@ -117,13 +117,16 @@ def test_a_page_names_the_outcomes_that_longer_arrivals_change() -> None:
         update={"claims": tuple(row.model_copy(update={"outcome": outcome}) for row, outcome in rows)}
     )
     for sets, sentence in (
-        ([short, whole, other], "With 10 ms and seed 1: all outcomes are the same.\n"),
-        ([short, changed], "With 10 ms and seed 1: claim 2 holds (m); claim 1 fails (m); claim 4 fails.\n"),
+        ([short, whole, other], "If messages arrive for 10 ms (seed 1), all outcomes are the same.\n"),
+        (
+            [short, changed],
+            "If messages arrive for 10 ms (seed 1), claim 2 holds (m); claim 1 fails (m); claim 4 fails.\n",
+        ),
     ):
         page = pages_of(sets, {}, {})["hadoop-50.md"]
         assert sentence in page
-        assert page.count("\nWith ") == 1
-    assert "\nWith " not in pages_of([short, other], {}, {})["hadoop-50.md"]
+        assert page.count("\nIf messages ") == 1
+    assert "\nIf messages " not in pages_of([short, other], {}, {})["hadoop-50.md"]
 
 
 def test_claims_that_differ_in_a_few_words_share_a_row() -> None:
